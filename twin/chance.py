@@ -1,0 +1,51 @@
+"""Random streams: one per source of chance, addressed by name, so that no policy and no neighbour changes a draw.
+
+Source: M. E. O'Neill, *PCG*, 2014, seeded by ``numpy.random.SeedSequence`` with spawn keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum
+from hashlib import blake2b
+from itertools import repeat
+from math import log1p, sqrt
+
+import numpy as np
+
+_BLOCK = 64  # draws made at a time per job; the stream does not depend on it
+
+
+class Purpose(IntEnum):
+    """What a stream is drawn for; part of its address."""
+
+    JITTER = 0
+    LAUNCH = 1
+    LAUNCHES = 2
+    COPY = 3
+
+
+def stream(seed: int, replica: int, group: str, index: int, purpose: Purpose) -> np.random.Generator:
+    """The generator of one source of chance; draws of a whole group use index 0 and a purpose of their own."""
+    digest = int.from_bytes(blake2b(group.encode(), digest_size=8).digest(), "big")
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(replica, digest, index, purpose)))
+
+
+def stretches(law: str | None, mean_s: float, sigma_s: float, rng: np.random.Generator | None) -> Iterator[float]:
+    """Full-speed compute work of cycle 0, 1, 2, ... [s], without end; every law has this mean and standard deviation.
+
+    Normal: max(0, mean + sigma z), clipped, never redrawn. Lognormal: mean exp(q z - q^2 / 2), q^2 = log(1 + (sigma /
+    mean)^2). Uniform: max(0, mean + sigma sqrt(3) (2 u - 1)).
+    """
+    if law is None or rng is None:
+        yield from repeat(mean_s)
+        return
+    shape = sqrt(log1p((sigma_s / mean_s) ** 2))
+    while True:
+        if law == "normal":
+            block = mean_s + sigma_s * rng.standard_normal(_BLOCK)
+        elif law == "lognormal":
+            block = mean_s * np.exp(shape * rng.standard_normal(_BLOCK) - 0.5 * shape * shape)
+        else:
+            block = mean_s + sigma_s * (sqrt(3.0) * (2.0 * rng.random(_BLOCK) - 1.0))
+        yield from np.maximum(block, 0.0).tolist()

@@ -1,0 +1,196 @@
+"""Scenario + launch schedule + chance -> the jobs, one by one, as both lanes run them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import inf
+
+import numpy as np
+
+from twin import chance
+from twin.chance import Purpose
+from twin.scenario import PROFILES, JobGroup, Launch, NodePower, Profile, Replay, Scenario, WallClock
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PowerProfile:
+    """Power of one node [W] by phase; ordered by its values, the order in which demands are added (exactness rule 6)."""
+
+    compute_w: float
+    idle_w: float
+    write_w: float
+    exponent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One training job.
+
+    Args:
+        rank: place in the order (group name, index in group), by which ties leave.
+        compute_s: mean full-speed work between checkpoints [s]; the trigger interval with a wall-clock trigger.
+        work_s: total full-speed work [s]; inf for an endless job.
+        every_s, offset_s: wall-clock trigger [s]; every_s is None with the work trigger.
+        law, sigma_s: jitter of the compute work; law is None without.
+        size_b: bytes of one checkpoint.
+    """
+
+    job_id: int
+    name: str
+    group: str
+    index: int
+    rank: int
+    nodes: int
+    submit_s: float
+    launch_s: float
+    compute_s: float
+    work_s: float
+    every_s: float | None
+    offset_s: float
+    law: str | None
+    sigma_s: float
+    size_b: float
+    power: PowerProfile
+    seed: int
+    replica: int
+
+    def stretches(self) -> Iterator[float]:
+        """Full-speed work of each compute stretch of a work-triggered job [s], the last one cut to what is left.
+
+        A rest under 1e-9 of ``compute_s`` is none. Endless for an endless job.
+        """
+        rng = None
+        if self.law is not None:
+            rng = chance.stream(self.seed, self.replica, self.group, self.index, Purpose.JITTER)
+        draws = chance.stretches(self.law, self.compute_s, self.sigma_s, rng)
+        left_s = self.work_s
+        for drawn_s in draws:
+            yield min(drawn_s, left_s)
+            left_s -= drawn_s
+            if left_s < 1e-9 * self.compute_s:
+                return
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSchedule:
+    """Jobs of a launch log in the canonical form, sorted by (submit_s, name), all of one length.
+
+    Args:
+        names: the log's job ids, unique.
+        groups: a group for each job.
+        submit_s: submission (or start) after the beginning of the window [s].
+        gpus, nodes: sizes.
+        work_s: full-speed work of each job [s].
+    """
+
+    names: list[str]
+    groups: list[str]
+    submit_s: np.ndarray
+    gpus: np.ndarray
+    nodes: np.ndarray
+    work_s: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def jobs_of(scenario: Scenario, schedule: LaunchSchedule | None = None, replica: int = 0) -> list[Job]:
+    """Every job of the scenario, by job id: the groups in file order, then the jobs of the launch schedule.
+
+    Args:
+        schedule: the launch log of a scenario with ``replay``, already read and windowed.
+        replica: number of an independent repetition; other replicas meet other luck.
+    """
+    jobs: list[Job] = []
+    for group in scenario.jobs:
+        jobs.extend(_jobs_of_group(scenario.seed, replica, group, first_id=len(jobs)))
+    if scenario.replay is not None and schedule is not None:
+        jobs.extend(_jobs_of_schedule(scenario.seed, replica, scenario.replay, schedule, first_id=len(jobs)))
+    order = sorted(range(len(jobs)), key=lambda i: (jobs[i].group, jobs[i].index))
+    ranks = {job_id: rank for rank, job_id in enumerate(order)}
+    return [replace(job, rank=ranks[job.job_id]) for job in jobs]
+
+
+def launch_times_s(launch: Launch, count: int, group: str, seed: int, replica: int) -> list[float]:
+    """Launch of each job of a group [s]; the k-th Poisson launch follows k + 1 exponential gaps."""
+    if launch.at_s is not None:
+        return list(launch.at_s)
+    if launch.every_s is not None:
+        return [index * launch.every_s for index in range(count)]
+    if launch.uniform_s is not None:
+        streams = (chance.stream(seed, replica, group, index, Purpose.LAUNCH) for index in range(count))
+        return [launch.uniform_s * float(rng.random()) for rng in streams]
+    if launch.poisson_s is not None:
+        gaps = launch.poisson_s * chance.stream(seed, replica, group, 0, Purpose.LAUNCHES).standard_exponential(count)
+        return list(accumulate(gaps.tolist()))
+    return [launch.together_s or 0.0] * count
+
+
+def _jobs_of_group(seed: int, replica: int, group: JobGroup, first_id: int) -> Iterator[Job]:
+    trigger = group.checkpoint.trigger
+    clock = trigger if isinstance(trigger, WallClock) else None
+    power = _power_profile(group.power)
+    for index, launch_s in enumerate(launch_times_s(group.launch, group.count, group.name, seed, replica)):
+        yield Job(
+            job_id=first_id + index,
+            name=f"{group.name}-{index}",
+            group=group.name,
+            index=index,
+            rank=0,
+            nodes=group.nodes,
+            submit_s=launch_s,
+            launch_s=launch_s,
+            compute_s=clock.every_s if clock else group.compute_s,
+            work_s=inf if group.work_s is None else group.work_s,
+            every_s=clock.every_s if clock else None,
+            offset_s=clock.offset_s if clock else 0.0,
+            law=group.jitter.law if group.jitter else None,
+            sigma_s=group.jitter.sigma_s if group.jitter else 0.0,
+            size_b=group.checkpoint.size_b,
+            power=power,
+            seed=seed,
+            replica=replica,
+        )
+
+
+def _power_profile(power: NodePower) -> PowerProfile:
+    return PowerProfile(power.compute_w, power.idle_w, power.write_w, power.exponent)
+
+
+def _jobs_of_schedule(
+    seed: int, replica: int, replay: Replay, schedule: LaunchSchedule, first_id: int
+) -> Iterator[Job]:
+    profile = replay.profile if isinstance(replay.profile, Profile) else PROFILES[replay.profile]
+    power = _power_profile(profile.power)
+    seen: dict[str, int] = {}
+    job_id = first_id
+    for row, group in enumerate(schedule.groups):
+        for copy in range(replay.copies):
+            index = seen.get(group, 0)
+            seen[group] = index + 1
+            start_s = float(schedule.submit_s[row])
+            if copy:  # copies are spread over one interval, or they would be born in step
+                start_s += profile.compute_s * float(chance.stream(seed, replica, group, index, Purpose.COPY).random())
+            yield Job(
+                job_id=job_id,
+                name=schedule.names[row] if replay.copies == 1 else f"{schedule.names[row]}.{copy}",
+                group=group,
+                index=index,
+                rank=0,
+                nodes=int(schedule.nodes[row]),
+                submit_s=start_s,
+                launch_s=start_s,
+                compute_s=profile.compute_s,
+                work_s=float(schedule.work_s[row]),
+                every_s=None,
+                offset_s=0.0,
+                law="normal" if profile.jitter > 0.0 else None,
+                sigma_s=profile.jitter * profile.compute_s,
+                size_b=profile.size_per_gpu_b * int(schedule.gpus[row]),
+                power=power,
+                seed=seed,
+                replica=replica,
+            )
+            job_id += 1

@@ -1,0 +1,151 @@
+"""What happened: every table, column, type, unit and meaning, and the recording that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT_VERSION = 1
+ROWS_PER_GROUP = 131_072
+
+Kind = Literal["float64", "int32", "string"]
+_ARROW = {"float64": pa.float64(), "int32": pa.int32(), "string": pa.dictionary(pa.int32(), pa.string())}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table: its name, type, unit and meaning; ``nullable`` columns say in the meaning when they are null."""
+
+    name: str
+    kind: Kind
+    unit: str
+    meaning: str
+    nullable: bool = False
+
+
+TABLES: dict[str, tuple[Column, ...]] = {
+    "jobs": (
+        Column("job_id", "int32", "1", "number of the job in file order, from 0"),
+        Column("name", "string", "", "name of the job"),
+        Column("group", "string", "", "group of the job"),
+        Column("nodes", "int32", "1", "nodes the job holds while it runs"),
+        Column("submit_s", "float64", "s", "submission"),
+        Column(
+            "launch_s", "float64", "s", "start of the first compute stretch; null if after the end of the run", True
+        ),
+        Column("end_s", "float64", "s", "end of the last checkpoint of a job that is done; null otherwise", True),
+        Column("cycles", "int32", "1", "checkpoints written"),
+        Column("work_s", "float64", "s", "full-speed work done, an unfinished stretch included"),
+        Column("state", "string", "", "at the end of the run: pending, computing, writing or done"),
+    ),
+    "checkpoints": (
+        Column("job_id", "int32", "1", "the job that wrote"),
+        Column("cycle", "int32", "1", "number of the checkpoint in its job, from 0"),
+        Column("compute_start_s", "float64", "s", "start of the compute stretch before it"),
+        Column("due_s", "float64", "s", "end of the compute stretch"),
+        Column("write_start_s", "float64", "s", "first byte; the fire time of a blocking job", True),
+        Column("write_end_s", "float64", "s", "last byte durable; null if after the end of the run", True),
+        Column("stall_s", "float64", "s", "time not computing for it; null if it had not ended", True),
+        Column("size_b", "float64", "B", "bytes of the checkpoint"),
+        Column("state", "string", "", "done, or at the end of the run: writing, snapshot, waiting"),
+    ),
+    "power": (
+        Column("feeder", "string", "", "the feeder; the root is site"),
+        Column("time_s", "float64", "s", "from here on, until the feeder's next row"),
+        Column("demand_w", "float64", "W", "draw if every computing job ran at full speed"),
+        Column("draw_w", "float64", "W", "power drawn"),
+        Column("speed", "float64", "1", "speed commanded to the computing jobs, in [0, 1]"),
+        Column("energy_j", "float64", "J", "energy drawn since t = 0, exact"),
+    ),
+    "storage": (
+        Column("time_s", "float64", "s", "from here on, until the next row"),
+        Column("writers", "int32", "1", "transfers being written"),
+        Column("readers", "int32", "1", "transfers being read"),
+        Column("waiting", "int32", "1", "transfers waiting for a lane"),
+        Column("rate_b_s", "float64", "B/s", "total rate of the store"),
+    ),
+    "events": (
+        Column("time_s", "float64", "s", "when it happened"),
+        Column("kind", "string", "", "trigger_skipped, fleet_exceeded"),
+        Column("job_id", "int32", "1", "the job concerned; null if none", True),
+        Column("feeder", "string", "", "the feeder concerned; null if none", True),
+        Column("value", "float64", "", "size of the incident in the unit of its kind; null if none", True),
+        Column("detail", "string", "", "in words"),
+    ),
+}
+
+
+def schema(table: str, provenance: Mapping[str, str]) -> pa.Schema:
+    """Arrow schema of a table; units and meanings in the fields' metadata, provenance in the table's."""
+    fields = [
+        pa.field(c.name, _ARROW[c.kind], c.nullable, {"unit": c.unit, "meaning": c.meaning}) for c in TABLES[table]
+    ]
+    return pa.schema(fields, {"table": table, "table_version": str(FORMAT_VERSION), **provenance})
+
+
+class Sink(Protocol):
+    """Where batches of finished rows go while a run goes on: memory, or Parquet files."""
+
+    def write(self, table: str, batch: pa.RecordBatch) -> None:
+        """Take a batch of rows of a table, in the order of the run."""
+        ...
+
+
+class Source(Protocol):
+    """A finished table, in memory or on disk."""
+
+    def batches(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        """The rows in order, in batches of bounded size."""
+        ...
+
+    def table(self) -> pa.Table:
+        """All rows at once."""
+        ...
+
+
+class MemoryTable:
+    """A table kept in memory: the sink and the source of one."""
+
+    def __init__(self, arrow_schema: pa.Schema) -> None:
+        self._schema = arrow_schema
+        self._batches: list[pa.RecordBatch] = []
+
+    def append(self, batch: pa.RecordBatch) -> None:
+        self._batches.append(batch)
+
+    def batches(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        return (batch.select(columns) for batch in self._batches)
+
+    def table(self) -> pa.Table:
+        return pa.Table.from_batches(self._batches, self._schema).unify_dictionaries()
+
+
+class Recording:
+    """A finished run: its manifest (the content of ``run.json``) and its tables.
+
+    Args:
+        manifest: JSON-ready mapping.
+        sources: one for each table recorded.
+    """
+
+    def __init__(self, manifest: dict[str, Any], sources: Mapping[str, Source]) -> None:
+        self.manifest = manifest
+        self.sources = sources
+
+    def batches(self, table: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        """Rows of a table in order, in batches of bounded size."""
+        return self.sources[table].batches(columns)
+
+    def table(self, name: str) -> pa.Table:
+        """A table of the run, columns as in ``TABLES``."""
+        return self.sources[name].table()
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """The same for pandas."""
+        return self.table(name).to_pandas()
