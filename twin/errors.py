@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+MOST_FAULTS_SHOWN = 50
+
 
 class TwinError(Exception):
     """Any fault of the input or of the files around a run; its text is the whole message for the user."""
@@ -12,14 +14,15 @@ class TwinError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault of one value.
+    """One fault of one value; ``str`` of it is a sentence: place: key: 'value' rule; remedy.
 
     Args:
-        key: dotted path of the key, as in ``jobs[0].checkpoint.size``; empty for the whole document.
-        value: the value as the user wrote it, shortened.
-        rule: what the value must be.
+        key: path of the key, as in ``jobs[0].checkpoint.size``; empty for the whole document.
+        value: the value as the user wrote it, shortened; empty for a missing one.
+        rule: what is wrong with the value, continuing the sentence: ``must be a time``, ``is missing``.
         remedy: what to do about it.
         where: ``file:line:column`` or another place; empty when the scenario came from memory.
+        reads: paths of the other keys the rule read; were one of them at fault itself, this fault may be none.
     """
 
     key: str
@@ -27,11 +30,12 @@ class Fault:
     rule: str
     remedy: str
     where: str = ""
+    reads: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        place = ": ".join(part for part in (self.where, self.key) if part)
-        found = f"{self.value}: " if self.value else ""
-        return f"{place}: {found}{self.rule}; {self.remedy}" if place else f"{found}{self.rule}; {self.remedy}"
+        places = "".join(f"{part}: " for part in (self.where, self.key) if part)
+        found = f"'{self.value}' " if self.value else ""
+        return f"{places}{found}{self.rule}; {self.remedy}"
 
 
 class ScenarioError(TwinError):
@@ -39,7 +43,10 @@ class ScenarioError(TwinError):
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
-        super().__init__("\n".join(str(fault) for fault in self.faults))
+        lines = [str(fault) for fault in self.faults[:MOST_FAULTS_SHOWN]]
+        if len(self.faults) > MOST_FAULTS_SHOWN:
+            lines.append(f"and {len(self.faults) - MOST_FAULTS_SHOWN} more faults")
+        super().__init__("\n".join(lines))
 
 
 class LaunchLogError(TwinError):

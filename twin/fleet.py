@@ -11,12 +11,12 @@ import numpy as np
 
 from twin import chance
 from twin.chance import Purpose
-from twin.scenario import PROFILES, JobGroup, Launch, NodePower, Profile, Replay, Scenario, WallClock
+from twin.scenario import JobGroup, Launch, NodePower, Replay, Scenario, WallClock
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class PowerProfile:
-    """Power of one node [W] by phase; ordered by its values, the order in which demands are added (exactness rule 6)."""
+    """Power of one node [W] by phase; ordered by its values, as demands are added (exactness rule 6)."""
 
     compute_w: float
     idle_w: float
@@ -75,12 +75,12 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class LaunchSchedule:
-    """Jobs of a launch log in the canonical form, sorted by (submit_s, name), all of one length.
+    """Jobs of a launch log in the canonical form, by submission, all columns of one length.
 
     Args:
-        names: the log's job ids, unique.
+        names: one for each job, unique.
         groups: a group for each job.
-        submit_s: submission (or start) after the beginning of the window [s].
+        submit_s, launch_s: submission and launch after the start of the run [s]; a log's queue lies between them.
         gpus, nodes: sizes.
         work_s: full-speed work of each job [s].
     """
@@ -88,6 +88,7 @@ class LaunchSchedule:
     names: list[str]
     groups: list[str]
     submit_s: np.ndarray
+    launch_s: np.ndarray
     gpus: np.ndarray
     nodes: np.ndarray
     work_s: np.ndarray
@@ -142,7 +143,7 @@ def _jobs_of_group(seed: int, replica: int, group: JobGroup, first_id: int) -> I
             nodes=group.nodes,
             submit_s=launch_s,
             launch_s=launch_s,
-            compute_s=clock.every_s if clock else group.compute_s,
+            compute_s=group.interval_s,
             work_s=inf if group.work_s is None else group.work_s,
             every_s=clock.every_s if clock else None,
             offset_s=clock.offset_s if clock else 0.0,
@@ -162,7 +163,7 @@ def _power_profile(power: NodePower) -> PowerProfile:
 def _jobs_of_schedule(
     seed: int, replica: int, replay: Replay, schedule: LaunchSchedule, first_id: int
 ) -> Iterator[Job]:
-    profile = replay.profile if isinstance(replay.profile, Profile) else PROFILES[replay.profile]
+    profile = replay.job_profile
     power = _power_profile(profile.power)
     seen: dict[str, int] = {}
     job_id = first_id
@@ -170,9 +171,9 @@ def _jobs_of_schedule(
         for copy in range(replay.copies):
             index = seen.get(group, 0)
             seen[group] = index + 1
-            start_s = float(schedule.submit_s[row])
+            later_s = 0.0
             if copy:  # copies are spread over one interval, or they would be born in step
-                start_s += profile.compute_s * float(chance.stream(seed, replica, group, index, Purpose.COPY).random())
+                later_s = profile.compute_s * float(chance.stream(seed, replica, group, index, Purpose.COPY).random())
             yield Job(
                 job_id=job_id,
                 name=schedule.names[row] if replay.copies == 1 else f"{schedule.names[row]}.{copy}",
@@ -180,8 +181,8 @@ def _jobs_of_schedule(
                 index=index,
                 rank=0,
                 nodes=int(schedule.nodes[row]),
-                submit_s=start_s,
-                launch_s=start_s,
+                submit_s=float(schedule.submit_s[row]) + later_s,
+                launch_s=float(schedule.launch_s[row]) + later_s,
                 compute_s=profile.compute_s,
                 work_s=float(schedule.work_s[row]),
                 every_s=None,

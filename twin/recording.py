@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
+from struct import Struct
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
@@ -15,12 +18,13 @@ FORMAT_VERSION = 1
 ROWS_PER_GROUP = 131_072
 
 Kind = Literal["float64", "int32", "string"]
+_NUMBERS = {"float64": pa.float64(), "int32": pa.int32(), "string": pa.int32()}
 _ARROW = {"float64": pa.float64(), "int32": pa.int32(), "string": pa.dictionary(pa.int32(), pa.string())}
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table: its name, type, unit and meaning; ``nullable`` columns say in the meaning when they are null."""
+    """One column of a table: name, type, unit and meaning; the meaning of a nullable one says when it is null."""
 
     name: str
     kind: Kind
@@ -95,6 +99,86 @@ class Sink(Protocol):
     def write(self, table: str, batch: pa.RecordBatch) -> None:
         """Take a batch of rows of a table, in the order of the run."""
         ...
+
+
+class Rows:
+    """Rows of one table on their way to a sink, in blocks of bounded size.
+
+    Strings are passed as their ``code``; a null is ``NULL`` for a float and ``NO_CODE`` for an int32 or a string.
+    Single rows are packed into one reused buffer, which is faster and smaller than lists or one ``array`` a column.
+    """
+
+    NULL = nan
+    NO_CODE = -1
+
+    def __init__(self, table: str, sink: Sink, arrow_schema: pa.Schema) -> None:
+        self.table = table
+        self.written = 0
+        self._sink = sink
+        self._schema = arrow_schema
+        self._columns = TABLES[table]
+        self._codes: dict[str, dict[str, int]] = {c.name: {} for c in self._columns if c.kind == "string"}
+        self._dtype = np.dtype([(c.name, "f8" if c.kind == "float64" else "i4") for c in self._columns])
+        row = Struct("=" + "".join("d" if c.kind == "float64" else "i" for c in self._columns))
+        self._pack_into = row.pack_into
+        self._row_bytes = row.size
+        self._buffer = bytearray(row.size * ROWS_PER_GROUP)
+        self._offset = 0
+
+    def code(self, column: str, text: str) -> int:
+        """The number that stands for ``text`` in a string column."""
+        return self._codes[column].setdefault(text, len(self._codes[column]))
+
+    def append(self, *values: float) -> None:
+        """Add a row, the columns in the order of ``TABLES``."""
+        offset = self._offset
+        self._pack_into(self._buffer, offset, *values)
+        self._offset = offset = offset + self._row_bytes
+        if offset == len(self._buffer):
+            self.flush()
+
+    def extend(self, columns: Sequence[np.ndarray]) -> None:
+        """Add a block of rows: one array a column, all of one length, in the order of ``TABLES``."""
+        self.flush()
+        self._write(columns)
+
+    def flush(self) -> None:
+        """Hand the single rows so far to the sink."""
+        packed = np.frombuffer(self._buffer, self._dtype, self._offset // self._row_bytes)
+        self._write([np.ascontiguousarray(packed[column.name]) for column in self._columns])
+        self._offset = 0
+
+    def _write(self, columns: Sequence[np.ndarray]) -> None:
+        if len(columns[0]):
+            arrays = [self._array(column, values) for column, values in zip(self._columns, columns, strict=True)]
+            self._sink.write(self.table, pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+            self.written += len(columns[0])
+
+    def _array(self, column: Column, values: np.ndarray) -> pa.Array:
+        mask = None
+        if column.nullable:
+            mask = np.isnan(values) if column.kind == "float64" else values == self.NO_CODE
+        numbers = pa.array(values, _NUMBERS[column.kind], mask=mask)
+        if column.kind != "string":
+            return numbers
+        return pa.DictionaryArray.from_arrays(numbers, pa.array(list(self._codes[column.name]), pa.string()))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run went.
+
+    Args:
+        end_s: simulated end [s]; the instant is completed and recorded.
+        stopped_by: which limit ended it.
+        rows: rows of each table recorded.
+        phase_ends: ends of compute stretches and of writes.
+    """
+
+    end_s: float
+    stopped_by: Literal["cycles", "time", "done"]
+    rows: dict[str, int]
+    phase_ends: int
 
 
 class Source(Protocol):

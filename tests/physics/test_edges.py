@@ -1,0 +1,158 @@
+"""Where the rules bite: speed 0, fleets that stand still, the instant of the stop, stretches of no length."""
+
+import numpy as np
+import pytest
+
+from tests.fleets import FLAT, REFERENCE, Mapping, equal_jobs, group, scenario
+from tests.traces import columns, phases, simulate, steps, windows
+from twin.errors import StalledError
+
+HEAVY_WRITERS: Mapping = {"compute": 3.0, "idle": 1.0, "write": 4.0, "exponent": 1.0}
+ROUNDING = 1e-14  # relative, of a handful of operations
+
+
+def test_writers_above_the_cap_stop_the_computing_job_until_they_end():
+    groups = [
+        group(name, compute_s, 5.0, {"at": [0.0]}, HEAVY_WRITERS) for name, compute_s in (("a", 9.0), ("b", 12.0))
+    ]
+
+    rows = columns(simulate(scenario(groups, {"cycles": 1}, cap=3.5)), "checkpoints")
+
+    # Both computing: (3.5 - 2) / 4 = 3/8 of full speed, so a is due at 24 and writes to 29 while b, with 3 s left,
+    # stands still; together again b needs 3 / (3/8) = 8 s.
+    first = {job: np.flatnonzero((rows["job_id"] == job) & (rows["cycle"] == 0))[0] for job in (0, 1)}
+    assert rows["write_start_s"][first[0]] == pytest.approx(24.0, rel=ROUNDING)
+    assert rows["write_end_s"][first[0]] == pytest.approx(29.0, rel=ROUNDING)
+    assert rows["write_start_s"][first[1]] == pytest.approx(37.0, rel=ROUNDING)
+
+
+def test_a_stopped_fleet_draws_its_fixed_power_above_the_cap():
+    groups = [
+        group(name, compute_s, 5.0, {"at": [0.0]}, HEAVY_WRITERS) for name, compute_s in (("a", 9.0), ("b", 12.0))
+    ]
+
+    run = simulate(scenario(groups, {"cycles": 1}, cap=3.5))
+
+    at_s = np.array([26.0])  # a writes, b waits for it
+    assert steps(run, "power", "speed").at(at_s) == 0.0
+    assert steps(run, "power", "draw_w").at(at_s) == 5.0
+
+
+def test_a_fleet_whose_idle_draw_reaches_the_cap_ends_with_an_error_that_names_the_cap():
+    with pytest.raises(StalledError, match="cap"):
+        simulate(equal_jobs([0.0, 0.0], 1, power=HEAVY_WRITERS, cap=2.0))
+
+
+def test_a_launch_that_stops_everybody_for_ever_is_an_error_when_it_comes():
+    with pytest.raises(StalledError, match="cap"):
+        simulate(equal_jobs([0.0, 5.0], 1, power=HEAVY_WRITERS, cap=2.0))
+
+
+def test_a_stopped_fleet_moves_on_at_its_wall_clock_triggers():
+    stopped = group("a", 1.0, 1.0, {"at": [0.0, 0.0]}, HEAVY_WRITERS)
+    stopped["checkpoint"]["trigger"] = {"every": 10.0}
+    del stopped["compute"]
+
+    rows = columns(simulate(scenario([stopped], {"cycles": 2}, cap=2.0)), "checkpoints")
+
+    assert rows["write_start_s"].tolist() == [10.0, 10.0, 20.0, 20.0]
+    assert rows["write_end_s"].tolist() == [12.0, 12.0, 22.0, 22.0]
+
+
+def test_a_stopped_fleet_with_a_time_limit_still_ends_with_the_error():
+    with pytest.raises(StalledError, match="cap"):
+        simulate(scenario([group("a", 10.0, 1.0, {"at": [0.0, 0.0]}, HEAVY_WRITERS)], {"time": 100.0}, cap=2.0))
+
+
+def unequal_pair(cycles: int) -> Mapping:
+    groups = [group("fast", 4.0, 1.0, {"at": [0.0]}), group("slow", 30.0, 1.0, {"at": [0.0]})]
+    return scenario(groups, {"cycles": cycles}, FLAT, 1.0)
+
+
+def test_a_fast_job_goes_on_until_the_slowest_has_its_cycles():
+    run = simulate(unequal_pair(3))
+
+    assert columns(run, "jobs")["cycles"][1] == 3
+    assert columns(run, "jobs")["cycles"][0] > 3
+    assert run.manifest["simulated_end_s"] == windows(run).end_s[-1, 1]
+
+
+def test_a_later_stop_changes_nothing_of_what_came_before():
+    short, long = (windows(simulate(unequal_pair(cycles))) for cycles in (3, 6))
+
+    assert (short.start_s == long.start_s[:3]).all()
+    assert (short.end_s == long.end_s[:3]).all()
+
+
+def test_the_instant_at_which_the_cycles_are_complete_is_completed():
+    run = simulate(equal_jobs([0.0, 0.0, 0.0], 2))
+
+    rows, jobs = columns(run, "checkpoints"), columns(run, "jobs")
+    assert (rows["state"] == "done").sum() == 6
+    assert jobs["state"].tolist() == ["computing"] * 3
+    assert run.manifest["simulated_end_s"] == 26.0
+    assert steps(run, "storage", "writers").value[-1] == 0
+
+
+def test_the_instant_at_which_the_time_is_up_is_completed():
+    run = simulate(scenario([group("a", 10.0, 1.0, {"at": [0.0, 0.0]})], {"time": 10.0}))
+
+    rows = columns(run, "checkpoints")
+    assert rows["write_start_s"].tolist() == [10.0, 10.0]
+    assert rows["state"].tolist() == ["writing"] * 2
+    assert np.isnan(rows["write_end_s"]).all()
+    assert columns(run, "storage")["time_s"][-1] == 10.0
+    assert columns(run, "storage")["writers"][-1] == 2
+    assert columns(run, "power")["draw_w"][-1] == 0.0
+
+
+def test_a_launch_after_the_end_never_happened():
+    run = simulate(scenario([group("a", 10.0, 1.0, {"at": [0.0, 50.0]})], {"time": 20.0}))
+
+    jobs = columns(run, "jobs")
+    assert jobs["state"].tolist() == ["computing", "pending"]
+    assert np.isnan(jobs["launch_s"][1])
+
+
+def test_a_rest_of_work_too_small_to_count_adds_no_checkpoint():
+    jobs = columns(simulate(scenario([group("a", 0.1, 1.0, {"at": [0.0]}, work=0.3)], {})), "jobs")
+
+    assert jobs["cycles"].tolist() == [3]  # 0.3 - 0.1 - 0.1 - 0.1 is not 0 in doubles
+
+
+def test_a_stretch_clipped_to_nothing_writes_again_in_the_same_instant():
+    wild = group("a", 1.0, 1.0, {"at": [0.0] * 3}, REFERENCE, jitter={"law": "normal", "sigma": 4.0})
+
+    run = simulate(scenario([wild], {"cycles": 50}))
+
+    rows = columns(run, "checkpoints")
+    empty = rows["due_s"] == rows["compute_start_s"]
+    assert 0.3 < empty.mean() < 0.5  # P(z < -1/4) = 0.40
+    np.testing.assert_array_equal(rows["write_start_s"][empty], rows["compute_start_s"][empty])
+
+
+def test_an_instant_in_which_a_writer_leaves_and_comes_back_leaves_one_row():
+    wild = group("a", 1.0, 1.0, {"at": [0.0] * 3}, REFERENCE, jitter={"law": "normal", "sigma": 4.0})
+
+    run = simulate(scenario([wild], {"cycles": 50}, cap=2.5))
+
+    for table in ("storage", "power"):
+        rows = columns(run, table)
+        assert (np.diff(rows["time_s"]) > 0.0).all(), table
+    _, writing = phases(run)
+    writers = steps(run, "storage", "writers")
+    middle_s = 0.5 * (writers.time_s[1:] + writers.time_s[:-1])
+    held = (writing.start_s <= middle_s[:, None]) & (middle_s[:, None] < writing.end_s)
+    np.testing.assert_array_equal(writers.at(middle_s), held.sum(axis=1))
+
+
+def test_triggers_that_fall_in_a_write_are_recorded_and_skipped():
+    long_write = group("a", 1.0, 25.0, {"at": [0.0]})
+    long_write["checkpoint"]["trigger"] = {"every": 10.0}
+    del long_write["compute"]
+
+    run = simulate(scenario([long_write], {"cycles": 2}))
+
+    assert columns(run, "checkpoints")["write_start_s"].tolist() == [10.0, 40.0]
+    events = columns(run, "events")
+    assert events["time_s"][events["kind"] == "trigger_skipped"].tolist() == [20.0, 30.0, 50.0, 60.0]

@@ -1,0 +1,53 @@
+"""How long k jobs write at once in unequal fleets: simulation against the product form."""
+
+import numpy as np
+import pytest
+
+from tests.fleets import CLIENT_LIMITED, DEGRADING, FLAT, NODE, REFERENCE, Mapping, group, scenario, speed, store_rates
+from tests.traces import simulate, steps
+from twin.laws.occupancy import time_shares
+
+REPLICAS = 32
+RUN_S, WARM_UP_S = 4000.0, 400.0  # some 300 and 30 cycles
+COMPUTE_S = (7.0, 9.1, 11.3, 13.7, 8.3)
+SIZE_B = (1.0, 2.2, 0.6, 1.7, 1.3)
+FLEETS: dict[str, tuple[Mapping, Mapping, float | None, Mapping]] = {
+    "flat store, no cap": (FLAT, REFERENCE, None, {}),
+    "client-limited store, no cap, jitter": (CLIENT_LIMITED, REFERENCE, None, {"law": "normal", "sigma": 2.0}),
+    "degrading store, linear cap": (DEGRADING, REFERENCE, 3.1, {}),
+    "flat store, linear cap, jitter": (FLAT, REFERENCE, 2.2, {"law": "lognormal", "sigma": 6.0}),
+    "client-limited store, watt cap": (CLIENT_LIMITED, NODE, 3.0 * 7750.0, {}),
+    "degrading store, watt cap, jitter": (DEGRADING, NODE, 2.6 * 7750.0, {"law": "uniform", "sigma": 1.0}),
+}
+
+
+def fleet(store: Mapping, power: Mapping, cap_w: float | None, jitter: Mapping) -> Mapping:
+    more = {"jitter": jitter} if jitter else {}
+    groups = [
+        group(f"job-{i}", compute_s, size_b, {"uniform": 10.0}, power, **more)
+        for i, (compute_s, size_b) in enumerate(zip(COMPUTE_S, SIZE_B, strict=True))
+    ]
+    return scenario(groups, {"time": RUN_S}, store, cap_w)
+
+
+def measured_shares(mapping: Mapping, replica: int) -> np.ndarray:
+    """Share of time after the warm-up with k = 0 .. n writers, an integral."""
+    writers = steps(simulate(mapping, ("storage",), replica), "storage", "writers")
+    edges_s = np.append(writers.time_s, RUN_S)
+    spent_s = np.diff(np.maximum(edges_s, WARM_UP_S))
+    return np.bincount(writers.value.astype(int), spent_s, len(COMPUTE_S) + 1) / (RUN_S - WARM_UP_S)
+
+
+@pytest.mark.parametrize("name", FLEETS)
+def test_the_time_share_with_k_writers_is_the_product_form(name):
+    store, power, cap_w, _ = FLEETS[name]
+    n = len(COMPUTE_S)
+    speeds = [speed(power, cap_w, m, n - m) for m in range(1, n + 1)]
+    expected = time_shares(np.divide(SIZE_B, COMPUTE_S), store_rates(store, n), speeds)
+
+    shares = np.array([measured_shares(fleet(*FLEETS[name]), replica) for replica in range(REPLICAS)])
+
+    # Runs of other launches and other luck are independent: standard error from their spread.
+    standard_error = shares.std(axis=0, ddof=1) / np.sqrt(REPLICAS)
+    assert (standard_error < 0.004).all(), "too short to tell the product form from independent phases"
+    assert (np.abs(shares.mean(axis=0) - expected) <= 3.0 * standard_error).all()

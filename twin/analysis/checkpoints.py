@@ -1,0 +1,104 @@
+"""How long checkpoints take, how far contention stretches the cycles, and the time each job spends in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from twin.analysis.blocks import Block, Floats, blocks
+from twin.analysis.metrics import Value
+from twin.analysis.quantiles import sample_quantiles
+from twin.fleet import Job
+from twin.laws.throughput import store_rate_b_s
+from twin.recording import Recording
+from twin.scenario import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointTime:
+    """Time of each job in checkpoints within the run.
+
+    Args:
+        written: checkpoints ended, all jobs together.
+        stalled_s: not computing for a checkpoint, an unfinished one included [s], shape (jobs,).
+        writing_s: between first and last byte, an unfinished one included [s], shape (jobs,).
+    """
+
+    written: int
+    stalled_s: Floats
+    writing_s: Floats
+
+
+def checkpoint_time(recording: Recording, jobs: int, end_s: float) -> CheckpointTime:
+    """Checkpoints written, and the time that each of the ``jobs`` spent in them up to ``end_s``."""
+    stalled_s, writing_s, written = np.zeros(jobs), np.zeros(jobs), 0
+    columns = ["job_id", "due_s", "write_start_s", "write_end_s", "stall_s"]
+    for block in blocks(recording.batches("checkpoints", columns), columns):
+        job, ended_s = block["job_id"], _until(block["write_end_s"], end_s)
+        stall_s = np.where(np.isnan(block["stall_s"]), end_s - block["due_s"], block["stall_s"])
+        stalled_s += np.bincount(job, stall_s, jobs)
+        writing_s += np.bincount(job, ended_s - _until(block["write_start_s"], end_s), jobs)
+        written += int(np.count_nonzero(~np.isnan(block["write_end_s"])))
+    return CheckpointTime(written, stalled_s, writing_s)
+
+
+def checkpoint_metrics(storage: Storage, jobs: Sequence[Job], recording: Recording) -> dict[str, Value]:
+    """Exact quantiles of checkpoint durations [s] and of the stretch [-]; None if no checkpoint ended."""
+    p50, p99, longest = sample_quantiles(lambda: _durations_s(recording), (0.5, 0.99, 1.0)) or (None,) * 3
+    stretches = sample_quantiles(lambda: _stretches(storage, jobs, recording), (0.5, 0.95, 0.99, 1.0))
+    stretch_p50, stretch_p95, stretch_p99, stretch_max = stretches or (None,) * 4
+    return {
+        "checkpoint_duration_p50_s": p50,
+        "checkpoint_duration_p99_s": p99,
+        "checkpoint_duration_max_s": longest,
+        "stretch_p50": stretch_p50,
+        "stretch_p95": stretch_p95,
+        "stretch_p99": stretch_p99,
+        "stretch_max": stretch_max,
+    }
+
+
+def lone_write_s(storage: Storage, size_b: float) -> float:
+    """Time that a checkpoint of ``size_b`` bytes takes with the store to itself [s]."""
+    client_b_s = storage.client_bandwidth_b_s or 0.0
+    return size_b / store_rate_b_s(1.0, storage.bandwidth_b_s, client_b_s, storage.degradation)
+
+
+def _durations_s(recording: Recording) -> Iterator[Floats]:
+    columns = ["write_start_s", "write_end_s"]
+    for block in blocks(recording.batches("checkpoints", columns), columns):
+        duration_s = (block["write_end_s"] - block["write_start_s"]).astype(np.float64, copy=False)
+        yield duration_s[~np.isnan(duration_s)]
+
+
+def _stretches(storage: Storage, jobs: Sequence[Job], recording: Recording) -> Iterator[Floats]:
+    """Cycle time / lone cycle time of each checkpoint ended.
+
+    The work drawn is no column: it is drawn again from the job's own stream, one value for each of its rows, which
+    come in the order of its cycles.
+    """
+    columns = ["job_id", "compute_start_s", "due_s", "write_end_s", "size_b"]
+    draws = [job.stretches() if job.every_s is None else None for job in jobs]
+    for block in blocks(recording.batches("checkpoints", columns), columns):
+        lone_s = _lone_compute_s(block, draws) + block["size_b"] * lone_write_s(storage, 1.0)
+        stretch = (block["write_end_s"] - block["compute_start_s"]) / lone_s
+        yield stretch[~np.isnan(stretch)]
+
+
+def _lone_compute_s(block: Block, draws: Sequence[Iterator[float] | None]) -> Floats:
+    lone_s: Floats = (block["due_s"] - block["compute_start_s"]).astype(np.float64, copy=False)
+    by_job = np.argsort(block["job_id"], kind="stable")
+    job = block["job_id"][by_job]
+    starts = np.flatnonzero(np.diff(job, prepend=-1))
+    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(job)], strict=True):
+        drawn = draws[int(job[start])]
+        if drawn is not None:
+            lone_s[by_job[start:stop]] = np.fromiter(islice(drawn, stop - start), np.float64, stop - start)
+    return lone_s
+
+
+def _until(time_s: Floats, end_s: float) -> Floats:
+    return np.where(np.isnan(time_s), end_s, time_s)

@@ -1,0 +1,201 @@
+"""The summary numbers of a run: name, label, unit and definition, once for the summary, the report and `explain`."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Value = float | int | list[float] | None
+Section = Literal["fleet", "checkpoints", "work", "storage", "power"]
+
+
+class Metric(NamedTuple):
+    """One summary number.
+
+    Args:
+        name: its key in ``run.json``.
+        label: a few words for a table or an axis.
+        unit: of the stored value; ``1`` for a ratio or a count.
+        definition: how it is computed; None stands for a value that the recorded tables or the run cannot give.
+        source: where the definition comes from; empty for one that needs none.
+        section: the part of the summary it belongs to.
+    """
+
+    name: str
+    label: str
+    unit: str
+    definition: str
+    source: str
+    section: Section
+
+
+_QUEUES = "processor-sharing queues: sojourn and slowdown"
+_LOGS = "practice of batch schedulers' logs"
+_QUANTILE = "Linear between order statistics of the checkpoints ended within the run; exact at any length."
+_STRETCH = (
+    "Time from compute start to last byte / the same alone: the work drawn at full speed + size / F(1). "
+    "For a wall-clock trigger the lone compute time is the time from compute start to the trigger. "
+)
+_SPLIT = "Sum over jobs, from launch to end of the job or of the run; the shares of the split sum to 1. "
+_RAMP = (
+    "Largest |P(t + w) - P(t)| / w of the site's draw over 0 <= t, t + w <= end of run, exact; 0 if w exceeds the run"
+)
+
+_ALL: tuple[Metric, ...] = (
+    Metric("horizon_s", "simulated time", "s", "End of the run, from t = 0.", "", "fleet"),
+    Metric("jobs", "jobs", "1", "Jobs of the fleet, launched or not.", "", "fleet"),
+    Metric("jobs_done", "jobs done", "1", "Jobs that wrote their last checkpoint within the run.", "", "fleet"),
+    Metric(
+        "makespan_s",
+        "makespan",
+        "s",
+        "First submission to last completion; None unless every job is done.",
+        "scheduling theory",
+        "fleet",
+    ),
+    Metric(
+        "peak_nodes", "peak nodes in use", "1", "Most nodes held at once by jobs launched and not done.", _LOGS, "fleet"
+    ),
+    Metric(
+        "offered_load",
+        "offered load",
+        "1",
+        "Sum over jobs of (V / B) / (T + V / B), B the store's bandwidth; with a wall-clock trigger the lone period is "
+        "the interval. A job with `work` counts with the share of the run that it would last alone. Above 1 the "
+        "checkpoints must overlap; below 1 a schedule without overlap can exist.",
+        "utilisation law of queues, with the lone period",
+        "fleet",
+    ),
+    Metric("checkpoints_written", "checkpoints written", "1", "Checkpoints ended within the run.", "", "checkpoints"),
+    Metric(
+        "checkpoint_duration_p50_s",
+        "checkpoint duration P50",
+        "s",
+        f"Median time from first byte to last. {_QUANTILE}",
+        _QUEUES,
+        "checkpoints",
+    ),
+    Metric(
+        "checkpoint_duration_p99_s",
+        "checkpoint duration P99",
+        "s",
+        f"99th percentile of the time from first byte to last. {_QUANTILE}",
+        _QUEUES,
+        "checkpoints",
+    ),
+    Metric(
+        "checkpoint_duration_max_s",
+        "checkpoint duration max",
+        "s",
+        "Longest time from first byte to last.",
+        _QUEUES,
+        "checkpoints",
+    ),
+    Metric("stretch_p50", "stretch P50", "1", f"{_STRETCH}Median. {_QUANTILE}", _QUEUES, "checkpoints"),
+    Metric("stretch_p95", "stretch P95", "1", f"{_STRETCH}95th percentile. {_QUANTILE}", _QUEUES, "checkpoints"),
+    Metric("stretch_p99", "stretch P99", "1", f"{_STRETCH}99th percentile. {_QUANTILE}", _QUEUES, "checkpoints"),
+    Metric("stretch_max", "stretch max", "1", f"{_STRETCH}Largest.", _QUEUES, "checkpoints"),
+    Metric(
+        "goodput",
+        "goodput",
+        "1",
+        "Full-speed work that survived / (jobs x horizon); without failures all work survives. A job not launched or "
+        "done early counts as idle.",
+        "fleet productivity accounting",
+        "work",
+    ),
+    Metric("mean_work_s", "mean work per job", "s", "Full-speed work done, mean over all jobs.", "", "work"),
+    Metric("compute_share", "computing at full speed", "1", f"{_SPLIT}Full-speed work done.", "", "work"),
+    Metric(
+        "throttled_share",
+        "lost to the throttle",
+        "1",
+        f"{_SPLIT}Time computing less the full-speed work done in it.",
+        "",
+        "work",
+    ),
+    Metric(
+        "stall_share",
+        "stalled in checkpoints",
+        "1",
+        f"{_SPLIT}Time stopped for a checkpoint, an unfinished one included.",
+        "",
+        "work",
+    ),
+    Metric(
+        "bytes_delivered_b",
+        "bytes written",
+        "B",
+        "Integral of the store's rate over the run, checkpoints cut by its end included.",
+        "",
+        "storage",
+    ),
+    Metric(
+        "store_utilisation",
+        "store utilisation",
+        "1",
+        "Bytes delivered / (bandwidth x horizon).",
+        "utilisation law of queues",
+        "storage",
+    ),
+    Metric("peak_writers", "peak writers", "1", "Most jobs writing at once for any length of time.", "", "storage"),
+    Metric(
+        "writers_share_at_least",
+        "time with at least k writers",
+        "1",
+        "Share of the run with at least k jobs writing, k = 1, 2, ... up to the peak.",
+        "",
+        "storage",
+    ),
+    Metric(
+        "writers_share_at_least_independent",
+        "the same for independent phases",
+        "1",
+        "Probability of at least k writers if each job wrote for its measured share of the run, independently of all "
+        "others; k = 1, 2, ... up to the peak.",
+        "Poisson binomial law",
+        "storage",
+    ),
+    Metric("energy_j", "energy", "J", "Integral of the site's draw over the run.", "", "power"),
+    Metric("mean_power_w", "mean power", "W", "Energy / horizon.", "", "power"),
+    Metric("peak_power_w", "peak power", "W", "Highest draw of the site that lasted.", "", "power"),
+    Metric(
+        "power_p99_w",
+        "power P99",
+        "W",
+        "Smallest draw that the site is at or below for 99 % of the time.",
+        "load duration curve",
+        "power",
+    ),
+    Metric("min_power_w", "lowest power", "W", "Lowest draw of the site that lasted.", "", "power"),
+    Metric("load_factor", "load factor", "1", "Mean power / peak power.", "utility practice", "power"),
+    Metric(
+        "largest_step_w",
+        "largest step",
+        "W",
+        "Largest change of the site's draw in one instant after t = 0.",
+        "",
+        "power",
+    ),
+    Metric("ramp_1s_w_s", "ramp over 1 s", "W/s", f"{_RAMP}; w = 1 s.", "grid ramp limits", "power"),
+    Metric("ramp_10s_w_s", "ramp over 10 s", "W/s", f"{_RAMP}; w = 10 s.", "grid ramp limits", "power"),
+    Metric("ramp_60s_w_s", "ramp over 60 s", "W/s", f"{_RAMP}; w = 60 s.", "grid ramp limits", "power"),
+    Metric(
+        "cap_binding_share",
+        "time the cap binds",
+        "1",
+        "Share of the run with a commanded speed below 1 and a draw below the demand at full speed: some job that "
+        "computes is slowed down. A speed below 1 while nobody computes binds nothing.",
+        "",
+        "power",
+    ),
+    Metric(
+        "time_over_cap_s",
+        "time over the cap",
+        "s",
+        "Time with a draw above the site's cap by more than 1e-9 of it (one held at the cap may miss it by rounding).",
+        "",
+        "power",
+    ),
+)
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}

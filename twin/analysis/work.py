@@ -1,0 +1,78 @@
+"""What the jobs got done, where their time went, the nodes they held, and the load they offer to the store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, inf, isinf
+
+import numpy as np
+
+from twin.analysis.blocks import Floats, blocks
+from twin.analysis.metrics import Value
+from twin.fleet import Job
+from twin.recording import Recording
+
+_COLUMNS = ["nodes", "submit_s", "launch_s", "end_s", "work_s"]
+_REST = 1e-9  # work left below this share of a stretch is none, as in Job.stretches
+
+
+def work_metrics(recording: Recording, stalled_s: Floats | None, end_s: float) -> dict[str, Value]:
+    """Goodput, overhead split, makespan and nodes in use, of the jobs table.
+
+    Args:
+        stalled_s: time each job was stopped for checkpoints [s], by job id; None leaves the split out.
+        end_s: end of the run [s].
+    """
+    # A row a job, as many as the fleet in memory has: the table is small whatever the length of the run.
+    parts = list(blocks(recording.batches("jobs", _COLUMNS), _COLUMNS))
+    if not parts:
+        return {"jobs": 0}
+    jobs = {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
+    done, launched = ~np.isnan(jobs["end_s"]), ~np.isnan(jobs["launch_s"])
+    last_s = np.where(done, jobs["end_s"], end_s)
+    present_s = np.where(launched, last_s - np.where(launched, jobs["launch_s"], 0.0), 0.0)
+    work_s = float(jobs["work_s"].sum())
+    return {
+        "jobs": len(done),
+        "jobs_done": int(done.sum()),
+        "makespan_s": float(jobs["end_s"].max() - jobs["submit_s"].min()) if done.all() else None,
+        "peak_nodes": _peak_nodes(jobs["nodes"][launched], jobs["launch_s"][launched], last_s[launched]),
+        "goodput": work_s / (len(done) * end_s) if end_s > 0.0 else None,
+        "mean_work_s": work_s / len(done),
+        **_overhead_split(float(present_s.sum()), work_s, stalled_s),
+    }
+
+
+def offered_load(jobs: Sequence[Job], bandwidth_b_s: float, end_s: float) -> float:
+    """The load number rho of the fleet over a run of ``end_s`` > 0 seconds [-]; definition in ``METRICS``."""
+    return sum(_offered_share(job, job.size_b / bandwidth_b_s, end_s) for job in jobs)
+
+
+def _offered_share(job: Job, lone_s: float, end_s: float) -> float:
+    period_s = job.compute_s + lone_s if job.every_s is None else max(job.every_s, lone_s)
+    if isinf(job.work_s):
+        return lone_s / period_s
+    compute_s = period_s - lone_s
+    writes = max(1, ceil(job.work_s / compute_s - _REST)) if compute_s > 0.0 else inf
+    alive_s = max(0.0, min(job.work_s + writes * lone_s, end_s - job.launch_s))
+    return lone_s / period_s * alive_s / end_s
+
+
+def _overhead_split(present_s: float, work_s: float, stalled_s: Floats | None) -> dict[str, Value]:
+    if stalled_s is None or present_s == 0.0:
+        return {}
+    stall_share = float(stalled_s.sum()) / present_s
+    compute_share = work_s / present_s
+    return {
+        "compute_share": compute_share,
+        "throttled_share": 1.0 - stall_share - compute_share,
+        "stall_share": stall_share,
+    }
+
+
+def _peak_nodes(nodes: Floats, launch_s: Floats, end_s: Floats) -> int:
+    """Most nodes in use at once; a job that ends at an instant hands its nodes to one launched then."""
+    time_s = np.concatenate([end_s, launch_s])
+    change = np.concatenate([-nodes, nodes]).astype(np.int64)
+    order = np.lexsort((change > 0, time_s))
+    return int(np.cumsum(change[order]).max(initial=0))

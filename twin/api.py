@@ -1,0 +1,224 @@
+"""The public interface: load a scenario, simulate it, keep the recording, open it again."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from twin import recording
+from twin.analysis.assumptions import assumptions
+from twin.analysis.summary import summarise
+from twin.errors import TwinError
+from twin.fleet import Job, jobs_of
+from twin.io import run_directory, scenario_files
+from twin.io.launch_logs import read_schedule
+from twin.recording import FORMAT_VERSION, TABLES, MemoryTable, Sink, Source, schema
+from twin.scenario import Scenario, defaulted, resolved, scenario_hash
+from twin.sim.simulate import simulate as simulate_with_simpy
+
+ENGINES = ("auto", "simpy")
+_PACKAGES = ("racktwin", "simpy", "numpy", "pandas", "pyarrow", "pydantic", "PyYAML")
+
+
+class Recording(recording.Recording):
+    """A finished run: its manifest (the content of ``run.json``) and its tables."""
+
+    def save(self, folder: str | Path, force: bool = False) -> None:
+        """Write the run directory ``folder``; ``force`` replaces a run directory that is there.
+
+        Raises:
+            RunDirectoryError: the name is taken, or the folder cannot be written.
+        """
+        run_directory.save(self, folder, force=force)
+
+
+def load(source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Scenario:
+    """The scenario of a YAML file, or of a mapping with the same keys.
+
+    Args:
+        overrides: ``key=value``, as in ``power.cap=12MW``; checked like the file.
+    Raises:
+        ScenarioError: every fault found, with file, line, key, value, rule and remedy.
+    """
+    if isinstance(source, Mapping):
+        return scenario_files.from_mapping(dict(source), overrides)
+    return scenario_files.read(Path(source), overrides)
+
+
+def simulate(
+    scenario: Scenario, engine: str = "auto", *, replica: int = 0, tables: Collection[str] | None = None
+) -> Recording:
+    """The recording of a run, in memory.
+
+    Args:
+        engine: "simpy", or "auto" for the one that suits.
+        replica: number of an independent repetition; other replicas meet other luck.
+        tables: names of the tables to record; default all.
+    Raises:
+        TwinError: an unknown engine or table, a launch log that cannot be read, or a fleet that can never move again.
+    """
+    plan = _plan(scenario, engine, replica, tables)
+    sink = _Memory({table: MemoryTable(schema(table, plan.provenance)) for table in plan.tables})
+    return Recording(_execute(plan, sink), sink.tables)
+
+
+def run(
+    scenario: Scenario,
+    out: str | Path,
+    *,
+    force: bool = False,
+    engine: str = "auto",
+    replica: int = 0,
+    tables: Collection[str] | None = None,
+) -> Recording:
+    """The recording of a run, streamed into the run directory ``out`` in memory that does not grow with the run.
+
+    Args:
+        out: the run directory, which appears complete or not at all.
+        force: replace a run directory that is there.
+        engine, replica, tables: as in ``simulate``.
+    Raises:
+        RunDirectoryError: the name is taken, or the folder cannot be written.
+        TwinError: as in ``simulate``.
+    """
+    plan = _plan(scenario, engine, replica, tables)
+    with run_directory.writer(out, plan.provenance, tables=plan.tables, force=force) as sink:
+        sink.commit(_execute(plan, sink))
+    return open_run(out)
+
+
+def open_run(folder: str | Path) -> Recording:
+    """The recording of a run directory; its tables stay on disk until they are asked for.
+
+    Raises:
+        RunDirectoryError: not a run directory, one of a newer format, or a damaged one.
+    """
+    found = run_directory.open_run(folder)
+    return Recording(found.manifest, found.sources)
+
+
+class _Memory:
+    """The sink of a run that is kept in memory."""
+
+    def __init__(self, tables: dict[str, MemoryTable]) -> None:
+        self.tables = tables
+
+    def write(self, table: str, batch: pa.RecordBatch) -> None:
+        self.tables[table].append(batch)
+
+    def finish(self) -> Mapping[str, Source]:
+        return self.tables
+
+
+class _FinishingSink(Sink, Protocol):
+    """A sink that can be read once the run is over."""
+
+    def finish(self) -> Mapping[str, Source]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """All that is known of a run before its first event; ``identity`` opens its manifest."""
+
+    scenario: Scenario
+    jobs: list[Job]
+    tables: tuple[str, ...]
+    identity: dict[str, Any]
+    import_report: dict[str, Any] | None
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        return run_directory.provenance(self.identity)
+
+
+def _plan(scenario: Scenario, engine: str, replica: int, tables: Collection[str] | None) -> _Plan:
+    _check_engine(engine)
+    chosen = _chosen(tables)
+    schedule, report = None, None
+    if scenario.replay is not None:
+        schedule, report = read_schedule(scenario.replay, scenario._folder)
+    return _Plan(
+        scenario,
+        jobs_of(scenario, schedule, replica),
+        chosen,
+        _identity(scenario, replica),
+        None if report is None else asdict(report),
+    )
+
+
+def _check_engine(engine: str) -> None:
+    if engine == "compiled":
+        raise TwinError(f"engine 'compiled': there is no compiled lane yet; use one of {', '.join(ENGINES)}")
+    if engine not in ENGINES:
+        raise TwinError(f"engine {engine!r}: unknown; use one of {', '.join(ENGINES)}")
+
+
+def _chosen(tables: Collection[str] | None) -> tuple[str, ...]:
+    """The tables to record, in the order of ``TABLES``."""
+    if tables is None:
+        return tuple(TABLES)
+    names = {tables} if isinstance(tables, str) else set(tables)
+    if unknown := sorted(names - TABLES.keys()):
+        raise TwinError(f"tables: {unknown[0]!r}: is no table of a run; use some of {', '.join(TABLES)}")
+    return tuple(name for name in TABLES if name in names)
+
+
+def _identity(scenario: Scenario, replica: int) -> dict[str, Any]:
+    """What tells this run from any other, as the head of its manifest."""
+    return {
+        "format": FORMAT_VERSION,
+        "status": "complete",
+        "name": scenario.name,
+        "question": scenario.question,
+        "answer": scenario.answer,
+        "seed": scenario.seed,
+        "replica": replica,
+        "lane": "simpy",
+        "versions": {"python": platform.python_version()} | {package: version(package) for package in _PACKAGES},
+        "scenario": resolved(scenario),
+        "scenario_hash": scenario_hash(scenario),
+        "defaults": defaulted(scenario),
+    }
+
+
+def _execute(plan: _Plan, sink: _FinishingSink) -> dict[str, Any]:
+    """Run it into the sink; what comes out is the manifest."""
+    outcome = simulate_with_simpy(plan.scenario, plan.jobs, sink, plan.provenance, tables=plan.tables)
+    recorded = Recording(plan.identity, sink.finish())
+    metrics = summarise(plan.scenario, plan.jobs, recorded, outcome.end_s)
+    manifest = plan.identity | {
+        "simulated_end_s": outcome.end_s,
+        "stopped_by": outcome.stopped_by,
+        "rows": {table: outcome.rows[table] for table in plan.tables},
+        "assumptions": assumptions(plan.scenario, plan.jobs, metrics),
+        "metrics": metrics,
+        "import_report": plan.import_report,
+        "warnings": [*plan.scenario.warnings(), *_warnings_of_run(plan.scenario, recorded)],
+    }
+    as_read_back: dict[str, Any] = json.loads(run_directory.manifest_text(manifest))
+    return as_read_back
+
+
+def _warnings_of_run(scenario: Scenario, recorded: Recording) -> list[str]:
+    if scenario.fleet is None or "events" not in recorded.sources:
+        return []
+    first: dict[str, Any] | None = None
+    times = 0
+    for batch in recorded.batches("events", ["time_s", "kind", "value"]):
+        exceeded = batch.filter(pc.equal(batch["kind"].cast(pa.string()), "fleet_exceeded")).to_pylist()
+        times += len(exceeded)
+        first = first or next(iter(exceeded), None)
+    if first is None:
+        return []
+    return [
+        f"fleet.nodes: {scenario.fleet.nodes}: the jobs need more nodes at once, {times} times, "
+        f"first {first['value']:.0f} at {first['time_s']:g} s; raise fleet.nodes or launch the jobs further apart"
+    ]

@@ -1,0 +1,155 @@
+"""Overrides of single values of a scenario: ``power.cap=12MW``, ``jobs.llm.nodes=64``, ``jobs[0].launch.at[1]=3 s``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from twin.errors import Fault
+from twin.io import strict_yaml
+from twin.io.scenario_faults import described, dotted, field_of, section_at
+from twin.io.strict_yaml import shown
+from twin.units import nearest
+
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[([0-9]{1,9})\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A value set from outside the file.
+
+    Args:
+        label: the override as it is named in a fault.
+        key: path of the value it sets, as in ``jobs[0].nodes``.
+        text: the value as written, if a scalar.
+    """
+
+    label: str
+    key: str
+    text: str
+
+
+def apply(values: dict[str, Any], texts: Sequence[str]) -> tuple[list[Override], list[Fault]]:
+    """Set each override in ``values``, in order; what was set, and the faults of those that could not be."""
+    done: list[Override] = []
+    faults: list[Fault] = []
+    for text in texts:
+        label = f"--set {shown(text)}"
+        try:
+            done.append(_apply_one(values, text, label))
+        except _Refused as refused:
+            faults.extend(replace(fault, where=label) for fault in refused.faults)
+    return done, faults
+
+
+class _Refused(Exception):
+    def __init__(self, *faults: Fault) -> None:
+        super().__init__()
+        self.faults = faults
+
+
+def _apply_one(values: dict[str, Any], text: str, label: str) -> Override:
+    key, equals, value_text = text.partition("=")
+    if not equals:
+        raise _Refused(Fault("", shown(text), "must be key=value", "write it as in power.cap=12MW"))
+    path = tuple(_path(values, key.strip()))
+    value = _value(value_text, dotted(path))
+    parent: Any = values
+    for depth, part in enumerate(path[:-1]):
+        parent = _child(parent, path[: depth + 1], part, is_list=isinstance(path[depth + 1], int))
+    _set(parent, path, value)
+    return Override(label, dotted(path), value_text.strip())
+
+
+def _path(values: dict[str, Any], key: str) -> Iterator[str | int]:
+    """The steps of a path; a group of jobs may be called by its name, which becomes its index."""
+    if key.startswith("jobs."):
+        index, rest = _group(values, key.removeprefix("jobs."))
+        yield from ("jobs", index)
+    else:
+        rest = key
+    position = 0
+    while position < len(rest) or not key:
+        step = _STEP.match(rest, position)
+        if step is None or (rest == key and position == 0 and key[0] in ".["):
+            raise _Refused(Fault(shown(key), "", "is no path of keys", "write it as in power.cap or jobs[0].nodes"))
+        yield step[1] if step[2] is None else int(step[2])
+        position = step.end()
+
+
+def _group(values: dict[str, Any], path: str) -> tuple[int, str]:
+    """Index of the group whose name begins the path, and the rest of the path."""
+    groups = values.get("jobs")
+    named = enumerate(groups) if isinstance(groups, list) else ()
+    index_of = {str(group["name"]): i for i, group in named if isinstance(group, dict) and group.get("name")}
+    fitting = [name for name in index_of if path == name or path.startswith((f"{name}.", f"{name}["))]
+    if not fitting:
+        asked = path.partition(".")[0]
+        meant = nearest(asked, list(index_of)) or next(iter(index_of), None)
+        rule = f"names no group of jobs; there are {', '.join(map(shown, index_of)) or 'none'}"
+        remedy = f"write jobs.{shown(meant)}" if meant else "add the group to the file"
+        raise _Refused(Fault(f"jobs.{shown(asked)}", "", rule, remedy))
+    name = max(fitting, key=len)
+    return index_of[name], path[len(name) :]
+
+
+def _value(text: str, key: str) -> Any:
+    """The value, read like one in a file."""
+    if not text.strip():
+        raise _Refused(Fault(key, "", "is set to nothing", "give a value, or null to remove the key"))
+    document = strict_yaml.read_text(text)
+    if document.faults:
+        raise _Refused(*(replace(fault, key=f"{key}{_suffix(fault.key)}") for fault in document.faults))
+    return document.value
+
+
+def _suffix(key: str) -> str:
+    return f".{key}" if key and not key.startswith("[") else key
+
+
+def _child(parent: Any, path: tuple[str | int, ...], part: str | int, *, is_list: bool) -> Any:
+    """The section or list one step down; a section that is not there yet is made."""
+    key = dotted(path)
+    if isinstance(part, int):
+        _check_index(parent, path)
+        child = parent[part]
+    else:
+        _check_section(parent, path[:-1])
+        child = parent.get(part)
+        if child is None and not is_list:
+            child = parent[part] = {}
+    if not isinstance(child, dict | list):
+        rule = "holds no list here" if is_list else "is no section here, so no key in it can be set"
+        raise _Refused(Fault(key, described(child), rule, f"set it whole, as in {key}={'[..]' if is_list else '{..}'}"))
+    return child
+
+
+def _set(parent: Any, path: tuple[str | int, ...], value: Any) -> None:
+    last = path[-1]
+    if isinstance(last, int):
+        _check_index(parent, path)
+        if value is None:
+            raise _Refused(Fault(dotted(path), "null", "cannot remove one item of a list", "set the whole list"))
+        parent[last] = value
+        return
+    _check_section(parent, path[:-1])
+    model = section_at(path[:-1])
+    if value is None and model is not None and field_of(model, last) is not None:
+        parent.pop(last, None)
+    else:
+        parent[last] = value
+
+
+def _check_index(parent: Any, path: tuple[str | int, ...]) -> None:
+    count = len(parent) if isinstance(parent, list) else 0
+    if not isinstance(path[-1], int) or path[-1] >= count:
+        remedy = f"use [0] to [{count - 1}]" if count else "set the whole list"
+        raise _Refused(Fault(dotted(path), "", f"is not there: {dotted(path[:-1])} has {count} items", remedy))
+
+
+def _check_section(parent: Any, path: tuple[str | int, ...]) -> None:
+    if not isinstance(parent, dict):
+        rule = "is a list, which has no keys" if isinstance(parent, list) else "is no section"
+        raise _Refused(Fault(dotted(path), "", rule, f"name an item, as in {dotted(path)}[0]"))

@@ -1,0 +1,46 @@
+"""What to run: the models of a scenario, the rules between their values, and where its defaults come from."""
+
+from twin.scenario.fields import MAX_NODES, MAX_TIME_S
+from twin.scenario.models import (
+    PROFILES,
+    Checkpoint,
+    Controller,
+    FleetSize,
+    Jitter,
+    JobGroup,
+    Launch,
+    NodePower,
+    Power,
+    Profile,
+    Replay,
+    Scenario,
+    Stop,
+    Storage,
+    WallClock,
+)
+from twin.scenario.origins import defaulted, resolved, scenario_hash
+from twin.scenario.rules import cap_faults
+
+__all__ = [
+    "MAX_NODES",
+    "MAX_TIME_S",
+    "PROFILES",
+    "Checkpoint",
+    "Controller",
+    "FleetSize",
+    "Jitter",
+    "JobGroup",
+    "Launch",
+    "NodePower",
+    "Power",
+    "Profile",
+    "Replay",
+    "Scenario",
+    "Stop",
+    "Storage",
+    "WallClock",
+    "cap_faults",
+    "defaulted",
+    "resolved",
+    "scenario_hash",
+]

@@ -1,0 +1,131 @@
+"""Types of the values of a scenario: what each may be, in words a planner understands, and in JSON Schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from math import inf
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainValidator,
+    WithJsonSchema,
+)
+from pydantic_core import CoreSchema, core_schema
+
+from twin.units import DIMENSIONS, NUMBER, RefusedValue, bounded_quantity, whole_number
+
+MAX_TIME_S = 1e12
+MAX_BYTES = 1e21
+MAX_WATTS = 1e12
+MAX_NODES = 10_000_000
+MAX_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """Annotation of a float field that may be written with a unit; bounds in SI units."""
+
+    dimension: str
+    above: float = -inf
+    at_least: float = -inf
+    at_most: float = inf
+
+    def read(self, value: object) -> float:
+        return bounded_quantity(value, self.dimension, above=self.above, at_least=self.at_least, at_most=self.at_most)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        kind = DIMENSIONS[self.dimension]
+        bounds = {"exclusiveMinimum": self.above, "minimum": self.at_least, "maximum": self.at_most}
+        number = {"type": "number"} | {name: bound for name, bound in bounds.items() if abs(bound) < inf}
+        text = {
+            "type": "string",
+            "pattern": rf"^\s*{NUMBER}\s*({'|'.join(kind.units)})?\s*$",
+            "examples": [kind.example],
+        }
+        return {"anyOf": [number, text]}
+
+
+@dataclass(frozen=True, slots=True)
+class WholeNumber:
+    """Annotation of an int field with bounds."""
+
+    at_least: int
+    at_most: int
+
+    def read(self, value: object) -> int:
+        return whole_number(value, at_least=self.at_least, at_most=self.at_most)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"type": "integer", "minimum": self.at_least, "maximum": self.at_most}
+
+
+def _plain_name(text: str) -> str:
+    if not text.strip() or len(text) > MAX_NAME or not text.isprintable():
+        raise RefusedValue(
+            f"must be one line of 1 to {MAX_NAME} printable characters", "write a short name, as in llm-70b"
+        )
+    return text
+
+
+def _encodable(text: str) -> str:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise RefusedValue("holds characters that are no text", "write it in UTF-8")
+    return text
+
+
+def _window(edges: object) -> tuple[float | str, float | str]:
+    if not isinstance(edges, list | tuple) or len(edges) != 2:  # noqa: PLR2004 a start and an end
+        raise RefusedValue("must be a list of two, start and end", "write it as in [0 d, 30 d]")
+    start, end = (_window_edge(edge) for edge in edges)
+    return start, end
+
+
+def _window_edge(edge: object) -> float | str:
+    """Seconds after the first row of the log, or a date as written."""
+    if isinstance(edge, str):
+        try:
+            datetime.fromisoformat(edge)
+        except ValueError:
+            pass
+        else:
+            return edge
+    try:
+        return bounded_quantity(edge, "time", at_least=0.0, at_most=MAX_TIME_S)
+    except RefusedValue as refusal:
+        raise RefusedValue(
+            "must hold times since the start of the log, or dates", "write it as in [0 d, 30 d] or ['2023-07-01', ...]"
+        ) from refusal
+
+
+Time = Annotated[float, Quantity("time", at_least=0.0, at_most=MAX_TIME_S)]
+Duration = Annotated[float, Quantity("time", above=0.0, at_most=MAX_TIME_S)]
+Size = Annotated[float, Quantity("data size", above=0.0, at_most=MAX_BYTES)]
+Rate = Annotated[float, Quantity("data rate", above=0.0, at_most=MAX_BYTES)]
+Watts = Annotated[float, Quantity("power", at_least=0.0, at_most=MAX_WATTS)]
+PositiveWatts = Annotated[float, Quantity("power", above=0.0, at_most=MAX_WATTS)]
+Nodes = Annotated[int, WholeNumber(1, MAX_NODES)]
+GpusPerNode = Annotated[int, WholeNumber(1, 1024)]
+Name = Annotated[str, AfterValidator(_plain_name)]
+Text = Annotated[str, AfterValidator(_encodable)]
+WindowEdges = Annotated[
+    tuple[float | str, float | str],
+    PlainValidator(_window),
+    WithJsonSchema({"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": ["number", "string"]}}),
+]
+
+SECTION, WORD = "<section>", "<word>"  # tags of the two forms of a value; they appear in pydantic's error paths
+
+
+def form(value: object) -> str:
+    return SECTION if isinstance(value, dict | BaseModel) else WORD

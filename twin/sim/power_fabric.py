@@ -1,0 +1,159 @@
+"""Power: loads change, the root feeder adds them up, its controller commands one speed for all computing jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from twin.fleet import PowerProfile
+from twin.laws.speed import dynamic_draw_w, mixed_target_speed, target_speed
+from twin.recording import Rows
+from twin.scenario import Power
+from twin.sim.step_log import StepLog
+from twin.sim.timeline import Instant, Timeline
+from twin.sim.virtual_clock import VirtualClock
+
+SITE = "site"
+_REMEMBERED = 100_000  # feeder states kept, so that a long replay stays within bounded memory
+
+
+@dataclass(frozen=True, slots=True)
+class FeederState:
+    """A feeder's answer to a given set of loads: demand at full speed and draw [W], speed [-]; the nodes in use.
+
+    Args:
+        number: its place among the states remembered.
+        loads: nodes computing by profile, then the others by profile.
+    """
+
+    number: int
+    loads: tuple[int, ...]
+    demand_w: float
+    draw_w: float
+    speed: float
+    nodes: int
+
+
+class PowerFabric:
+    """The root feeder; counts nodes by power profile and phase, never adds up watts over jobs (exactness rule 6).
+
+    Args:
+        profiles: the power profiles of the fleet in ascending order.
+        fleet_nodes: nodes the site owns; None if not said.
+        rows, events: where changes and the crossings of ``fleet_nodes`` go; None records nothing.
+
+    Attributes:
+        cap_w: the limit that the controller enforces [W]; inf for none.
+        computing, others: nodes in a compute phase, and running but not computing, by profile.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        instant: Instant,
+        power: Power,
+        profiles: Sequence[PowerProfile],
+        fleet_nodes: int | None,
+        rows: Rows | None,
+        events: Rows | None,
+    ) -> None:
+        is_capped = power.cap_w is not None and power.controller.policy == "anonymous"
+        self.cap_w = power.cap_w if power.cap_w is not None and is_capped else inf
+        self._profiles = profiles
+        self._fleet_nodes = fleet_nodes
+        self._rows = rows
+        self._events = events
+        self._log = None if rows is None else StepLog(self._write_rows)
+        self._recorded = np.full(3, np.nan)  # demand, draw, speed of the last row
+        self._recorded_s = 0.0
+        self._energy_j = 0.0
+        self.clock = VirtualClock(timeline, instant)
+        self.computing = [0] * len(profiles)
+        self.others = [0] * len(profiles)
+        self._states: dict[tuple[int, ...], FeederState] = {}
+        self._settled = self._state((0,) * (2 * len(profiles)))
+        self._settled_s = 0.0
+        self._is_exceeded = False
+        if self._log is not None:
+            self._log.note(0.0, self._settled.number)
+
+    def settle(self, now_s: float) -> None:
+        """Command the speed for the loads present from ``now_s`` [s] on."""
+        loads = (*self.computing, *self.others)
+        state = self._states.get(loads) or self._state(loads)
+        self.clock.settle(now_s, state.speed)
+        if state is not self._settled:
+            if self._fleet_nodes is not None and now_s > self._settled_s:
+                self._watch_fleet(self._fleet_nodes)
+            self._settled = state
+            self._settled_s = now_s
+            if self._log is not None:
+                self._log.note(now_s, state.number)
+
+    def close(self) -> None:
+        """Record the last instant; the run has ended."""
+        if self._fleet_nodes is not None:
+            self._watch_fleet(self._fleet_nodes)
+        if self._log is not None:
+            self._log.close()
+
+    def _watch_fleet(self, fleet_nodes: int) -> None:
+        """Record when the nodes in use rise above those of the fleet, at the close of an instant."""
+        was_exceeded, self._is_exceeded = self._is_exceeded, self._settled.nodes > fleet_nodes
+        if self._is_exceeded and not was_exceeded and self._events is not None:
+            kind = self._events.code("kind", "fleet_exceeded")
+            feeder = self._events.code("feeder", SITE)
+            detail = self._events.code("detail", "nodes in use, more than the fleet has")
+            self._events.append(self._settled_s, kind, Rows.NO_CODE, feeder, self._settled.nodes, detail)
+
+    def _write_rows(self, times_s: np.ndarray, numbers: np.ndarray) -> None:
+        states = np.array([(state.demand_w, state.draw_w, state.speed) for state in self._states.values()])
+        values = states[numbers]
+        is_news = np.any(values != np.vstack([self._recorded, values[:-1]]), axis=1)
+        times_s, values = times_s[is_news], values[is_news]
+        if self._rows is None or len(values) == 0:
+            return
+        draws_w = np.concatenate([self._recorded[1:2], values[:-1, 1]])
+        steps_j = np.diff(times_s, prepend=self._recorded_s) * draws_w
+        steps_j[0] = self._energy_j if np.isnan(draws_w[0]) else self._energy_j + steps_j[0]
+        energy_j = np.cumsum(steps_j)
+        feeder = np.full(len(times_s), self._rows.code("feeder", SITE), np.int32)
+        self._rows.extend([feeder, times_s, *values.T, energy_j])
+        self._recorded, self._recorded_s, self._energy_j = values[-1], float(times_s[-1]), float(energy_j[-1])
+
+    def _state(self, loads: tuple[int, ...]) -> FeederState:
+        """Work out and remember the answer to these node counts."""
+        count = len(self._profiles)
+        fixed_w = 0.0
+        full_w = 0.0  # dynamic draw at full speed
+        dynamic_w: list[float] = []
+        exponents: list[float] = []
+        for profile, computing, others in zip(self._profiles, loads[:count], loads[count:], strict=True):
+            fixed_w += computing * profile.idle_w + others * profile.write_w
+            if computing:
+                dynamic_w.append(computing * (profile.compute_w - profile.idle_w))
+                exponents.append(profile.exponent)
+                full_w += dynamic_w[-1]
+        if len(set(exponents)) <= 1:
+            speed = target_speed(fixed_w, full_w, self.cap_w, exponents[0] if exponents else 1.0)
+        else:
+            speed = mixed_target_speed(fixed_w, tuple(dynamic_w), self.cap_w, tuple(exponents))
+        drawn_w = 0.0
+        for profile_w, exponent in zip(dynamic_w, exponents, strict=True):
+            drawn_w += dynamic_draw_w(profile_w, speed, exponent)
+        if len(self._states) == _REMEMBERED:
+            self._forget_states()
+        state = FeederState(len(self._states), loads, fixed_w + full_w, fixed_w + drawn_w, speed, sum(loads))
+        self._states[loads] = state
+        return state
+
+    def _forget_states(self) -> None:
+        """Start over with the settled state alone, so that a long replay stays within bounded memory."""
+        if self._log is not None:
+            self._log.flush()
+            self._log.renumber(0)
+        self._settled = replace(self._settled, number=0)
+        self._states = {self._settled.loads: self._settled}

@@ -1,0 +1,144 @@
+"""Scenario + jobs -> rows in a sink: builds the parts, joins them, runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from math import inf
+
+from twin.errors import StalledError
+from twin.fleet import Job
+from twin.recording import TABLES, Outcome, Rows, Sink, schema
+from twin.scenario import Scenario
+from twin.sim.ending import Ending
+from twin.sim.power_fabric import PowerFabric
+from twin.sim.storage_server import StorageServer
+from twin.sim.timeline import Instant, Timeline
+from twin.sim.training_job import Phase, TrainingJob
+
+
+def simulate(
+    scenario: Scenario,
+    jobs: Sequence[Job],
+    sink: Sink,
+    provenance: Mapping[str, str],
+    *,
+    tables: Collection[str] = tuple(TABLES),
+) -> Outcome:
+    """Run the jobs through the scenario's store and power, exactly, and write what happened into the sink.
+
+    Args:
+        jobs: from ``twin.fleet.jobs_of``; at least one.
+        provenance: text for the metadata of each table: scenario hash, seed, version.
+        tables: those to record; recording changes no result.
+    Raises:
+        StalledError: the fleet can never move again, or time stands still.
+    """
+    return Datacenter(scenario, jobs, sink, provenance, tables).run()
+
+
+class Datacenter:
+    """The parts of one run and the order in which an instant is settled: power, then storage."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        jobs: Sequence[Job],
+        sink: Sink,
+        provenance: Mapping[str, str],
+        tables: Collection[str],
+    ) -> None:
+        self._rows = {name: Rows(name, sink, schema(name, provenance)) for name in TABLES if name in tables}
+        rows = self._rows.get
+        self._timeline = timeline = Timeline()
+        self._instant = instant = Instant(timeline, self._settle, self._stand_still)
+        self._ending = Ending(timeline, scenario.stop, len(jobs))
+        profiles = sorted({job.power for job in jobs})
+        fleet_nodes = None if scenario.fleet is None else scenario.fleet.nodes
+        self._fabric = PowerFabric(
+            timeline, instant, scenario.power, profiles, fleet_nodes, rows("power"), rows("events")
+        )
+        self._store = StorageServer(timeline, instant, scenario.storage, rows("storage"))
+        self._jobs = [
+            TrainingJob(
+                timeline,
+                job,
+                profiles.index(job.power),
+                self._fabric,
+                self._store,
+                rows("checkpoints"),
+                rows("events"),
+                self._ending,
+            )
+            for job in jobs
+        ]
+        self._jobs_by_rank = {job.job.rank: job for job in self._jobs}
+        self._has_clocks = any(job.every_s is not None for job in jobs)
+
+    def run(self) -> Outcome:
+        """Start every job, in the order of ranks, and run to the end."""
+        for _, job in sorted(self._jobs_by_rank.items()):
+            self._timeline.process(job.run() if job.job.every_s is None else job.run_on_wall_clock())
+        self._timeline.run(self._ending.event)
+        return self._finish(self._timeline.now)
+
+    def _settle(self, now_s: float) -> None:
+        self._fabric.settle(now_s)
+        self._store.settle(now_s)
+        if self._fabric.clock.due_s == inf and self._store.clock.due_s == inf:
+            self._check_can_move(now_s)
+
+    def _check_can_move(self, now_s: float) -> None:
+        """No phase end is due: something else must be."""
+        ending = self._ending
+        if ending.awaits_launch or not ending.is_running:
+            return
+        if self._has_clocks and any(job.is_clocked for job in self._jobs):
+            return
+        cap_w = self._fabric.cap_w
+        raise StalledError(
+            f"the fleet can never move again after {now_s:g} s: the idle draw of the computing jobs alone reaches "
+            f"power.cap = {cap_w:g} W, so every job stands at speed 0; raise power.cap or launch fewer jobs at once"
+        )
+
+    def _stand_still(self) -> None:
+        """An instant without end: phases too short to move the clock at the present time."""
+        users = (*self._fabric.clock.users(), *self._store.clock.users())
+        names = sorted({self._jobs_by_rank[user.rank].job.name for user in users})
+        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")  # noqa: PLR2004
+        raise StalledError(
+            f"simulated time stands still at {self._timeline.now:g} s: the phases of {shown or 'every job'} are too "
+            "short to move a clock that far from 0; lengthen `compute` or the checkpoints, or end the run earlier"
+        )
+
+    def _finish(self, end_s: float) -> Outcome:
+        """Record the last instant, what the end cut short, and the jobs."""
+        self._fabric.close()
+        self._store.close()
+        for job in self._jobs:
+            job.record_unfinished()
+        if "jobs" in self._rows:
+            self._record_jobs(self._rows["jobs"], end_s)
+        for rows in self._rows.values():
+            rows.flush()
+        return Outcome(
+            end_s=end_s,
+            stopped_by=self._ending.reason,
+            rows={name: rows.written for name, rows in self._rows.items()},
+            phase_ends=sum(job.phase_ends for job in self._jobs),
+        )
+
+    def _record_jobs(self, rows: Rows, end_s: float) -> None:
+        for job in self._jobs:
+            spec = job.job
+            rows.append(
+                spec.job_id,
+                rows.code("name", spec.name),
+                rows.code("group", spec.group),
+                spec.nodes,
+                spec.submit_s,
+                Rows.NULL if job.phase is Phase.PENDING else spec.launch_s,
+                Rows.NULL if job.end_s is None else job.end_s,
+                job.cycle,
+                job.work_done_s(end_s),
+                rows.code("state", job.phase),
+            )

@@ -1,0 +1,119 @@
+"""Absolute time, order within an instant and reusable events: the one module that leans on SimPy's internals.
+
+SimPy sorts its queue by (time, priority, serial) and takes any integer priority, so the order within an instant
+(exactness rule 4) is a priority. An event whose ``callbacks`` are filled again can be queued again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from heapq import heappush
+from typing import Any
+
+import simpy
+from simpy.events import Event
+
+PHASE_END, COMMAND, SETTLE, SAMPLE, TRACE, STOP = 1, 2, 3, 4, 5, 6
+
+Process = Generator[Event, Any, None]
+
+
+class Timeline(simpy.Environment):
+    """A SimPy environment whose events are queued at absolute times: now + (t - now) is not always t."""
+
+    def at(self, event: Event, time_s: float, priority: int) -> None:
+        """Queue an event at ``time_s`` [s], which is not in the past."""
+        heappush(self._queue, (time_s, priority, next(self._eid), event))
+
+    @property
+    def instant_is_over(self) -> bool:
+        """Nothing else is queued at the present time."""
+        return not self._queue or self._queue[0][0] > self._now
+
+
+class Alarm(Event):
+    """One event that is queued again and again and calls back whenever it rings.
+
+    Several rings may be queued at once if the callback ends by ``alarm.callbacks = alarm.again``.
+    """
+
+    def __init__(self, timeline: Timeline, callback: Callable[[Any], None], priority: int) -> None:
+        super().__init__(timeline)
+        self._ok = True
+        self._value = None
+        self._timeline = timeline
+        self._priority = priority
+        self.again: list[Callable[[Any], None]] = [callback]
+
+    def set(self, time_s: float) -> None:
+        """Ring at ``time_s`` [s]; what was set before still rings."""
+        self.callbacks = self.again
+        self._timeline.at(self, time_s, self._priority)
+
+
+class Waiter(Event):
+    """What one process waits on, time after time: ``wait`` before each yield, ``resume`` to go on at once."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        super().__init__(timeline)
+        self._ok = True
+        self._value = None
+
+    def wait(self) -> None:
+        """Be ready for the process that yields this next."""
+        self.callbacks = []
+
+    def resume(self) -> None:
+        """Continue the waiting process here and now, without a turn through the queue."""
+        (resume,), self.callbacks = self.callbacks, None  # type: ignore[assignment]
+        resume(self)
+
+
+class Instant:
+    """Closes each instant once: phase ends ask for it, and ``settle`` runs after the last of them.
+
+    Args:
+        settle: takes the time [s]; grants, joins and sets rates.
+        stalled: raises the error of an instant that never ends.
+    """
+
+    ROUNDS = 100_000  # zero-length phases in a row at one time; a fleet that advances needs a handful
+
+    def __init__(self, timeline: Timeline, settle: Callable[[float], None], stalled: Callable[[], None]) -> None:
+        self._timeline = timeline
+        self._settle = settle
+        self._stalled = stalled
+        self._is_asked = False
+        self._alarm = Alarm(timeline, self._close, SETTLE)
+        self._rounds = 0
+        self._last_s = -1.0
+
+    def ask(self) -> None:
+        """Settle before time moves on."""
+        if not self._is_asked:
+            self._is_asked = True
+            self._alarm.set(self._timeline._now)
+
+    def after(self, phase_ends: Callable[[], None]) -> None:
+        """Run phase ends, then settle: at once when nothing else is due now, which saves an event in three."""
+        if self._is_asked:
+            phase_ends()
+            return
+        self._is_asked = True
+        phase_ends()
+        if self._timeline.instant_is_over:
+            self._close(None)
+        else:
+            self._alarm.set(self._timeline._now)
+
+    def _close(self, _alarm: Event | None) -> None:
+        now_s = self._timeline._now
+        self._is_asked = False
+        if now_s > self._last_s:
+            self._last_s = now_s
+            self._rounds = 0
+        else:
+            self._rounds += 1
+            if self._rounds > self.ROUNDS:
+                self._stalled()
+        self._settle(now_s)

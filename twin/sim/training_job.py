@@ -1,0 +1,196 @@
+"""The training job: compute, write a checkpoint, repeat; launched once, done when its work is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from math import floor
+
+from simpy.events import Event
+
+from twin.fleet import Job
+from twin.recording import Rows
+from twin.sim.ending import Ending
+from twin.sim.power_fabric import PowerFabric
+from twin.sim.storage_server import StorageServer
+from twin.sim.timeline import PHASE_END, Alarm, Process, Timeline
+from twin.sim.virtual_clock import User
+
+
+class Phase(StrEnum):
+    """Where a job is."""
+
+    PENDING = "pending"
+    COMPUTING = "computing"
+    WRITING = "writing"
+    DONE = "done"
+
+
+class TrainingJob:
+    """One blocking job at the store and behind the power fabric.
+
+    Args:
+        profile: place of its power profile in the fabric.
+        checkpoints, events: where its checkpoints and skipped triggers go; None records nothing.
+        ending: told of launches, of the checkpoint that counts for ``stop.cycles``, and of the end.
+
+    Attributes:
+        work_s: full-speed work of the stretches ended [s].
+        cycle: number of the present cycle, which is the number of checkpoints written.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        job: Job,
+        profile: int,
+        fabric: PowerFabric,
+        store: StorageServer,
+        checkpoints: Rows | None,
+        events: Rows | None,
+        ending: Ending,
+    ) -> None:
+        self.job = job
+        self.user = User(timeline, job.rank)
+        self.phase = Phase.PENDING
+        self.cycle = 0
+        self.compute_start_s = 0.0
+        self.due_s = 0.0
+        self.end_s: float | None = None
+        self.work_s = 0.0
+        self._has_quit = False  # the present write was triggered by the clock, its work is in ``user.served``
+        self._tick_number = 0
+        self._timeline = timeline
+        self._profile = profile
+        self._fabric = fabric
+        self._store = store
+        self._checkpoints = checkpoints
+        self._events = events
+        self._ending = ending
+        self._last_cycle = ending.cycles
+        self._done_code = checkpoints.code("state", "done") if checkpoints is not None else 0
+
+    def run(self) -> Process:
+        """The life of a job whose checkpoints follow its work."""
+        yield self._launch()
+        self._ending.launched()
+        for work_s in self.job.stretches():
+            yield self._compute(work_s)
+            self.work_s += work_s
+            yield self._write()
+            self._end_cycle()
+        self._finish()
+
+    def run_on_wall_clock(self) -> Process:
+        """The life of a job whose checkpoints fall at offset + k * every, whatever it got done by then."""
+        yield self._launch()
+        self._ending.launched()
+        self._set_next_tick(Alarm(self._timeline, self._tick, PHASE_END))
+        left_s = self.job.work_s
+        while left_s >= 1e-9 * self.job.compute_s or self.cycle == 0:
+            yield self._compute(left_s)
+            if not self._has_quit:
+                self.work_s = self.job.work_s
+            yield self._write()
+            if self._has_quit:
+                self._has_quit = False
+                self.work_s += self.user.served
+            left_s = self.job.work_s - self.work_s
+            self._end_cycle()
+        self._finish()
+
+    @property
+    def is_clocked(self) -> bool:
+        """A wall-clock trigger is pending for it."""
+        return self.job.every_s is not None and self.phase in (Phase.COMPUTING, Phase.WRITING)
+
+    @property
+    def phase_ends(self) -> int:
+        """Ends of compute stretches and of writes so far."""
+        return 2 * self.cycle + (self.phase is Phase.WRITING)
+
+    def work_done_s(self, now_s: float) -> float:
+        """Full-speed work done up to ``now_s`` [s], at the close of an instant or later in the same state."""
+        if self.phase is Phase.COMPUTING:
+            return self.work_s + self._fabric.clock.served_at(now_s, self.user)
+        return self.work_s + (self.user.served if self._has_quit else 0.0)
+
+    def record_unfinished(self) -> None:
+        """Write down a checkpoint cut by the end of the run."""
+        if self.phase is Phase.WRITING and self._checkpoints is not None:
+            rows, job, null = self._checkpoints, self.job, Rows.NULL
+            state = rows.code("state", self.phase)
+            rows.append(
+                job.job_id, self.cycle, self.compute_start_s, self.due_s, self.due_s, null, null, job.size_b, state
+            )
+
+    def _launch(self) -> Event:
+        launch = self.user
+        launch.wait()
+        self._timeline.at(launch, self.job.launch_s, PHASE_END)
+        return launch
+
+    def _compute(self, work_s: float) -> User:
+        fabric, profile, nodes = self._fabric, self._profile, self.job.nodes
+        if self.phase is Phase.WRITING:
+            fabric.others[profile] -= nodes
+        self.phase = Phase.COMPUTING
+        fabric.computing[profile] += nodes
+        self.compute_start_s = self._timeline._now
+        return fabric.clock.join(work_s, self.user)
+
+    def _write(self) -> User:
+        fabric, profile, nodes = self._fabric, self._profile, self.job.nodes
+        fabric.computing[profile] -= nodes
+        fabric.others[profile] += nodes
+        self.phase = Phase.WRITING
+        self.due_s = self._timeline._now
+        return self._store.write(self.job.size_b, self.user)
+
+    def _end_cycle(self) -> None:
+        self._store.writers -= 1
+        now_s, due_s = self._timeline._now, self.due_s
+        if self._checkpoints is not None:
+            self._checkpoints.append(
+                self.job.job_id,
+                self.cycle,
+                self.compute_start_s,
+                due_s,
+                due_s,
+                now_s,
+                now_s - due_s,
+                self.job.size_b,
+                self._done_code,
+            )
+        self.cycle += 1
+        if self.cycle == self._last_cycle:
+            self._ending.reached_last_cycle()
+
+    def _finish(self) -> None:
+        self._fabric.others[self._profile] -= self.job.nodes
+        self.phase = Phase.DONE
+        self.end_s = self._timeline._now
+        self._ending.finished(self.cycle)
+
+    def _tick(self, ticks: Alarm) -> None:
+        """A wall-clock trigger: ends the compute stretch, or is skipped if the job is not in one."""
+        if self.phase is Phase.DONE:
+            return
+        if self.phase is Phase.COMPUTING and self.compute_start_s < self._timeline._now:
+            self._has_quit = True
+            self._fabric.clock.quit(self.user)
+            self.user.resume()
+        elif self._events is not None:
+            kind = self._events.code("kind", "trigger_skipped")
+            detail = self._events.code("detail", "it fell in a stall")
+            number = float(self._tick_number)
+            self._events.append(self._timeline._now, kind, self.job.job_id, Rows.NO_CODE, number, detail)
+        self._set_next_tick(ticks)
+
+    def _set_next_tick(self, ticks: Alarm) -> None:
+        every_s, offset_s, now_s = self.job.every_s, self.job.offset_s, self._timeline._now
+        assert every_s is not None
+        k = max(0, floor((now_s - offset_s) / every_s))
+        while offset_s + k * every_s <= now_s:
+            k += 1
+        self._tick_number = k
+        ticks.set(offset_s + k * every_s)

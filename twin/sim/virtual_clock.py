@@ -1,0 +1,142 @@
+"""Users that progress at one common rate: one heap of marks, one alarm, O(log n) per event (rules 2, 3 and 6)."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from math import inf
+
+from twin.laws.clock import advanced, due_s
+from twin.sim.timeline import PHASE_END, Alarm, Instant, Timeline, Waiter
+
+
+class User(Waiter):
+    """One user of a clock: a process that waits for its work to be served.
+
+    Attributes:
+        rank: place in the order in which equal marks leave.
+        stay: number of its present stay, so that entries of earlier stays are known as stale.
+        joined: V when it joined [work].
+        served: work it had when it quit before its mark [work].
+    """
+
+    def __init__(self, timeline: Timeline, rank: int) -> None:
+        super().__init__(timeline)
+        self.rank = rank
+        self.stay = 0
+        self.joined = 0.0
+        self.served = 0.0
+
+
+class VirtualClock:
+    """V(t) = integral of the rate that all its users share; a user that needs w and joins at V0 leaves at V0 + w."""
+
+    def __init__(self, timeline: Timeline, instant: Instant) -> None:
+        self._timeline = timeline
+        self._instant = instant
+        self._alarm = Alarm(timeline, self._ring, PHASE_END)
+        self._armed_s = inf  # the earliest ring still queued; rings that come early are ignored
+        self._v = 0.0
+        self._since_s = 0.0
+        self._rate = 0.0
+        self._rang = False
+        self._users: list[tuple[float, int, int, User]] = []  # heap of (mark, rank, stay, user)
+        self._joining: list[tuple[float, User]] = []
+        self._quitting: list[User] = []
+        self._stale = 0  # entries in the heap of users that quit
+        self.due_s = inf
+
+    def join(self, work: float, user: User) -> User:
+        """Ask to be served ``work``; the user's process goes on when it is. Yield what is returned."""
+        self._joining.append((work, user))
+        user.callbacks = []
+        self._instant.ask()
+        return user
+
+    def quit(self, user: User) -> None:
+        """Ask to leave before the mark; ``user.served`` holds the work done once the instant is settled."""
+        self._quitting.append(user)
+        user.stay += 1
+        self._stale += 1
+        self._instant.ask()
+
+    def settle(self, now_s: float, rate: float) -> None:
+        """Take in who asked to join or quit and the rate [work/s] from ``now_s`` on: the only place where V moves."""
+        joining = self._joining
+        if not (joining or self._rang or self._quitting or rate != self._rate):
+            return
+        users = self._users
+        if self._quitting:
+            self._let_quit(now_s)
+        if len(users) == self._stale:
+            users.clear()
+            self._stale = 0
+            self._v = 0.0
+        elif not self._rang:
+            self._v = advanced(self._v, self._since_s, self._rate, now_s, users[0][0])
+        v = self._v
+        self._since_s = now_s
+        self._rate = rate
+        self._rang = False
+        if joining:
+            for work, user in joining:
+                user.joined = v
+                heappush(users, (v + work, user.rank, user.stay, user))
+            joining.clear()
+        if self._stale:
+            self._drop_stale()
+        self.due_s = due = due_s(now_s, v, rate, users[0][0]) if users else inf
+        if due < self._armed_s:
+            self._armed_s = due
+            self._alarm.set(due)
+
+    def served_at(self, now_s: float, user: User) -> float:
+        """Work done by a present user up to ``now_s`` [work], not before the last settling."""
+        return advanced(self._v, self._since_s, self._rate, now_s, self._users[0][0]) - user.joined
+
+    def users(self) -> list[User]:
+        """Who is on the clock, in no order."""
+        return [user for _, _, stay, user in self._users if user.stay == stay]
+
+    def _ring(self, alarm: Alarm) -> None:
+        now_s = self._timeline._now
+        alarm.callbacks = alarm.again
+        if now_s == self.due_s:
+            self._instant.after(self._let_leave)
+        elif now_s >= self._armed_s:
+            self._armed_s = self.due_s
+            if self.due_s < inf:
+                self._alarm.set(self.due_s)
+
+    def _let_leave(self) -> None:
+        users = self._users
+        self._v = mark = users[0][0]
+        self._since_s = self._timeline._now
+        self._rang = True
+        self.due_s = self._armed_s = inf
+        while users and users[0][0] == mark:
+            _, _, stay, user = heappop(users)
+            if user.stay == stay:
+                (resume,), user.callbacks = user.callbacks, None  # Waiter.resume, unrolled: the hottest line of a run
+                resume(user)
+            else:
+                self._stale -= 1
+
+    def _let_quit(self, now_s: float) -> None:
+        v = (
+            self._v
+            if self._rang or not self._users
+            else advanced(self._v, self._since_s, self._rate, now_s, self._users[0][0])
+        )
+        for user in self._quitting:
+            user.served = v - user.joined
+        self._quitting.clear()
+
+    def _drop_stale(self) -> None:
+        users = self._users
+        while users and users[0][3].stay != users[0][2]:
+            heappop(users)
+            self._stale -= 1
+        if self._stale > len(users) // 2:
+            users[:] = [entry for entry in users if entry[3].stay == entry[2]]
+            heapify(users)
+            self._stale = 0
