@@ -76,13 +76,13 @@ def integrate(scenario: Scenario, jobs: Sequence[Job]) -> Trajectory:
         for course in courses:
             _advance(course, step_s, speed, share_b_s)
         now_s = min(next_s, limit_s)
-        instant_s = next_s * (1.0 + SAME_INSTANT)
-        if next_s <= limit_s:
-            for course, end_s in zip(courses, ends_s, strict=True):
-                if end_s <= instant_s:
-                    _end_phase(course, now_s)
-        if next_s >= limit_s or _is_over(scenario, courses):
+        if next_s > limit_s:
             return Trajectory(courses, now_s, energy_j, bytes_b)
+        for course, end_s in zip(courses, ends_s, strict=True):
+            if end_s <= next_s * (1.0 + SAME_INSTANT):
+                _end_phase(course, now_s)
+        if _is_over(scenario, courses):
+            limit_s = now_s  # and go on: what else ends in this instant still does
 
 
 def _store_rate_b_s(scenario: Scenario, writers: int) -> float:
@@ -121,7 +121,7 @@ def _next_end_s(course: Course, now_s: float, speed: float, share_b_s: float) ->
     if course.phase == "pending":
         return course.job.launch_s
     rate = {"computing": speed, "writing": share_b_s}.get(course.phase, 0.0)
-    worked_off_s = now_s + course.left / rate if rate > 0.0 else inf
+    worked_off_s = now_s + max(course.left, 0.0) / rate if rate > 0.0 else inf
     return min(worked_off_s, course.trigger_s)
 
 
@@ -147,7 +147,7 @@ def _end_phase(course: Course, now_s: float) -> None:
 
 
 def _compute(course: Course, now_s: float) -> None:
-    """Begin a stretch, or be done; a stretch of no length ends at once."""
+    """Begin a stretch, or be done; one of no length ends at once, unless the speed is 0: like any other it waits."""
     job = course.job
     if job.every_s is None:
         assert course.stretches is not None
@@ -162,8 +162,6 @@ def _compute(course: Course, now_s: float) -> None:
         return
     course.phase = "computing"
     course.cycles.append(Cycle(now_s))
-    if course.left == 0.0:
-        _end_phase(course, now_s)
 
 
 def _trigger_after_s(job: Job, now_s: float) -> float:

@@ -122,7 +122,7 @@ class Rows:
         row = Struct("=" + "".join("d" if c.kind == "float64" else "i" for c in self._columns))
         self._pack_into = row.pack_into
         self._row_bytes = row.size
-        self._buffer = bytearray(row.size * ROWS_PER_GROUP)
+        self._buffer = bytearray(row.size * 1024)
         self._offset = 0
 
     def code(self, column: str, text: str) -> int:
@@ -135,7 +135,7 @@ class Rows:
         self._pack_into(self._buffer, offset, *values)
         self._offset = offset = offset + self._row_bytes
         if offset == len(self._buffer):
-            self.flush()
+            self._make_room()
 
     def extend(self, columns: Sequence[np.ndarray]) -> None:
         """Add a block of rows: one array a column, all of one length, in the order of ``TABLES``."""
@@ -147,6 +147,12 @@ class Rows:
         packed = np.frombuffer(self._buffer, self._dtype, self._offset // self._row_bytes)
         self._write([np.ascontiguousarray(packed[column.name]) for column in self._columns])
         self._offset = 0
+
+    def _make_room(self) -> None:
+        if self._offset < self._row_bytes * ROWS_PER_GROUP:
+            self._buffer.extend(bytes(self._offset))
+        else:
+            self.flush()
 
     def _write(self, columns: Sequence[np.ndarray]) -> None:
         if len(columns[0]):
@@ -232,4 +238,5 @@ class Recording:
 
     def frame(self, name: str) -> pd.DataFrame:
         """The same for pandas."""
-        return self.table(name).to_pandas()
+        frame: pd.DataFrame = self.table(name).to_pandas()
+        return frame

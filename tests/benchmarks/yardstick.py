@@ -49,35 +49,30 @@ class SharedServer:
 
     def serve(self, work: float) -> simpy.Event:
         """An event that happens when the work is done."""
-        self._advance()
-        done = self._env.event()
-        self._arrivals += 1
-        heappush(self._departures, (self._served + work, self._arrivals, done))
-        self._plan()
-        return done
-
-    def _advance(self) -> None:
         now_s = self._env.now
         self._served += (now_s - self._since_s) * self._rate
-        self._since_s = now_s
-
-    def _plan(self) -> None:
-        present = len(self._departures)
-        self._rate = self._rate_of(present) if present else 0.0
-        if not present:
-            self._timer = None
-            return
-        timer = self._env.timeout(max(0.0, (self._departures[0][0] - self._served) / self._rate))
-        timer.callbacks.append(self._depart)
-        self._timer = timer  # the one before rings in vain
+        self._arrivals += 1
+        done = self._env.event()
+        heappush(self._departures, (self._served + work, self._arrivals, done))
+        self._plan(now_s)
+        return done
 
     def _depart(self, timer: simpy.Event) -> None:
-        if timer is not self._timer:
-            return
-        self._advance()
-        self._served, _, done = heappop(self._departures)
-        done.succeed()
-        self._plan()
+        if timer is self._timer:
+            self._served, _, done = heappop(self._departures)
+            done.succeed()
+            self._plan(self._env.now)
+
+    def _plan(self, now_s: float) -> None:
+        self._since_s = now_s
+        departures = self._departures
+        if departures:
+            self._rate = rate = self._rate_of(len(departures))
+            left_s = (departures[0][0] - self._served) / rate
+            self._timer = timer = self._env.timeout(left_s if left_s > 0.0 else 0.0)
+            timer.callbacks.append(self._depart)  # the timer before rings in vain
+        else:
+            self._rate = 0.0
 
 
 def run(jobs: int, until_s: float) -> int:

@@ -106,6 +106,20 @@ def test_the_instant_at_which_the_time_is_up_is_completed():
     assert columns(run, "power")["draw_w"][-1] == 0.0
 
 
+@pytest.mark.parametrize(
+    ("stop", "work", "reason"),
+    [
+        ({"cycles": 1, "time": 50.0}, {}, "cycles"),
+        ({"cycles": 9, "time": 50.0}, {}, "time"),
+        ({}, {"work": 5.0}, "done"),
+    ],
+)
+def test_the_run_says_which_limit_ended_it(stop, work, reason):
+    run = simulate(scenario([group("a", 10.0, 1.0, {"at": [0.0, 1.0]}, **work)], stop))
+
+    assert run.manifest["stopped_by"] == reason
+
+
 def test_a_launch_after_the_end_never_happened():
     run = simulate(scenario([group("a", 10.0, 1.0, {"at": [0.0, 50.0]})], {"time": 20.0}))
 

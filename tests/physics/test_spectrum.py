@@ -7,7 +7,7 @@ from tests.fleets import NODE, REFERENCE, STORES, equal_jobs, speed, store_rates
 from tests.traces import write_windows
 
 CYCLES = 3
-# Cap in full-speed jobs as a share of the fleet; 0.6 of the watt law lets one computing job run at full speed.
+# Cap as a share of what the whole fleet draws at full speed.
 CAPS = {
     "no cap": (REFERENCE, None),
     "linear cap": (REFERENCE, 0.6),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.fleets import CLIENT_LIMITED, DEGRADING, FLAT, NODE, REFERENCE, Mapping, group, scenario, speed, store_rates
-from tests.traces import simulate, steps
-from twin.laws.occupancy import time_shares
+from tests.traces import columns, simulate, steps
+from twin.laws.occupancy import mean_checkpoint_s, time_shares
 
 REPLICAS = 32
 RUN_S, WARM_UP_S = 4000.0, 400.0  # some 300 and 30 cycles
@@ -38,6 +38,14 @@ def measured_shares(mapping: Mapping, replica: int) -> np.ndarray:
     return np.bincount(writers.value.astype(int), spent_s, len(COMPUTE_S) + 1) / (RUN_S - WARM_UP_S)
 
 
+def measured_durations_s(mapping: Mapping, replica: int) -> np.ndarray:
+    """Mean time from first to last byte of each job's writes begun after the warm-up and well before the end [s]."""
+    rows = columns(simulate(mapping, ("checkpoints",), replica), "checkpoints")
+    kept = (rows["write_start_s"] >= WARM_UP_S) & (rows["write_start_s"] < RUN_S - 100.0)
+    job, spent_s = rows["job_id"][kept], (rows["write_end_s"] - rows["write_start_s"])[kept]
+    return np.bincount(job, spent_s) / np.bincount(job)
+
+
 @pytest.mark.parametrize("name", FLEETS)
 def test_the_time_share_with_k_writers_is_the_product_form(name):
     store, power, cap_w, _ = FLEETS[name]
@@ -51,3 +59,17 @@ def test_the_time_share_with_k_writers_is_the_product_form(name):
     standard_error = shares.std(axis=0, ddof=1) / np.sqrt(REPLICAS)
     assert (standard_error < 0.004).all(), "too short to tell the product form from independent phases"
     assert (np.abs(shares.mean(axis=0) - expected) <= 3.0 * standard_error).all()
+
+
+@pytest.mark.parametrize("name", [*FLEETS][1::2])  # with jitter
+def test_the_mean_duration_of_each_jobs_checkpoints_follows_from_the_product_form(name):
+    store, power, cap_w, _ = FLEETS[name]
+    n = len(COMPUTE_S)
+    speeds = [speed(power, cap_w, m, n - m) for m in range(1, n + 1)]
+    expected_s = mean_checkpoint_s(SIZE_B, COMPUTE_S, store_rates(store, n), speeds)
+
+    mean_s = np.array([measured_durations_s(fleet(*FLEETS[name]), replica) for replica in range(REPLICAS)])
+
+    standard_error_s = mean_s.std(axis=0, ddof=1) / np.sqrt(REPLICAS)
+    assert (standard_error_s < 0.01 * expected_s).all()
+    assert (np.abs(mean_s.mean(axis=0) - expected_s) <= 3.0 * standard_error_s).all()

@@ -26,14 +26,13 @@ def work_metrics(recording: Recording, stalled_s: Floats | None, end_s: float) -
     # A row a job, as many as the fleet in memory has: the table is small whatever the length of the run.
     parts = list(blocks(recording.batches("jobs", _COLUMNS), _COLUMNS))
     if not parts:
-        return {"jobs": 0}
+        return {}
     jobs = {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
     done, launched = ~np.isnan(jobs["end_s"]), ~np.isnan(jobs["launch_s"])
     last_s = np.where(done, jobs["end_s"], end_s)
     present_s = np.where(launched, last_s - np.where(launched, jobs["launch_s"], 0.0), 0.0)
     work_s = float(jobs["work_s"].sum())
     return {
-        "jobs": len(done),
         "jobs_done": int(done.sum()),
         "makespan_s": float(jobs["end_s"].max() - jobs["submit_s"].min()) if done.all() else None,
         "peak_nodes": _peak_nodes(jobs["nodes"][launched], jobs["launch_s"][launched], last_s[launched]),

@@ -128,9 +128,10 @@ def _forget(values: dict[str, Any], path: tuple[str | int, ...]) -> None:
     while path:
         parent: Any = values
         for part in path[:-1]:
-            if not isinstance(parent, dict | list) or (isinstance(parent, dict) and part not in parent):
+            try:
+                parent = parent[part]
+            except (KeyError, IndexError, TypeError):
                 return  # gone already
-            parent = parent[part]
         last = path[-1]
         model = section_at(path[:-1])
         field = field_of(model, last) if model is not None and isinstance(last, str) else None

@@ -12,6 +12,7 @@ from pydantic import (
     BaseModel,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    PlainSerializer,
     PlainValidator,
     WithJsonSchema,
 )
@@ -121,6 +122,7 @@ Text = Annotated[str, AfterValidator(_encodable)]
 WindowEdges = Annotated[
     tuple[float | str, float | str],
     PlainValidator(_window),
+    PlainSerializer(list),  # JSON has no tuples
     WithJsonSchema({"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": ["number", "string"]}}),
 ]
 

@@ -23,7 +23,7 @@ class Timeline(simpy.Environment):
 
     def at(self, event: Event, time_s: float, priority: int) -> None:
         """Queue an event at ``time_s`` [s], which is not in the past."""
-        heappush(self._queue, (time_s, priority, next(self._eid), event))
+        heappush(self._queue, (time_s, priority, next(self._eid), event))  # type: ignore[misc]
 
     @property
     def instant_is_over(self) -> bool:

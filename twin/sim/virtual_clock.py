@@ -116,7 +116,8 @@ class VirtualClock:
         while users and users[0][0] == mark:
             _, _, stay, user = heappop(users)
             if user.stay == stay:
-                (resume,), user.callbacks = user.callbacks, None  # Waiter.resume, unrolled: the hottest line of a run
+                # Waiter.resume, unrolled: the hottest line of a run
+                (resume,), user.callbacks = user.callbacks, None  # type: ignore[assignment]
                 resume(user)
             else:
                 self._stale -= 1

@@ -84,7 +84,7 @@ class _Reader:
             self._filter(block, rows, window)
             kept.append(self._table(rows, block))
         if not kept:
-            raise self.log.fault("", "has a header line, but no rows", "name a log with one row per job")
+            raise _no_job_left(self.log, tally)
         # the line comes last: of two equal rows, the later one repeats the earlier
         return (
             pa.concat_tables(kept).sort_by([(key, "ascending") for key in [*_VALUES, "line"]]).to_pandas(),
@@ -134,12 +134,12 @@ def _first_s(block: Block, rows: Rows) -> float:
 
 def _with_unique_names(rows: pd.DataFrame, tally: Tally) -> pd.DataFrame:
     """The rows with a column ``name``: the job id, of which the first row is kept; without ids, group and place."""
-    if rows["job_id"].isna().all():
-        places = rows.groupby("group").cumcount()
-        tally.repeated_rows = int(rows.duplicated(_VALUES).sum())
-        return rows.assign(name=rows["group"] + "-" + places.astype(str))
+    values = rows[_VALUES].dropna(axis="columns", how="all")
+    same = (values == values.shift()).all(axis="columns")  # rows of equal values follow each other
+    if "job_id" not in values:
+        tally.repeated_rows = int(same.sum())
+        return rows.assign(name=rows["group"] + "-" + rows.groupby("group").cumcount().astype(str))
     again = rows["job_id"].duplicated()
-    same = rows.duplicated(_VALUES)
     for dropped, reason in ((again & same, "repeats a row, job_id and all"), (again & ~same, "job_id is taken")):
         first = rows[dropped].nsmallest(1, "line")
         for line, job_id in zip(first["line"], first["job_id"], strict=True):
@@ -149,12 +149,18 @@ def _with_unique_names(rows: pd.DataFrame, tally: Tally) -> pd.DataFrame:
 
 def _check_count(replay: Replay, log: LogFile, kept: int, tally: Tally) -> None:
     if not kept:
-        told = "; ".join(dropped.sentence() for dropped in tally.reasons())
-        rule = f"leaves no job of {tally.rows_read} rows read ({told or 'blank lines only'})"
-        raise log.fault("", rule, "widen replay.window, lower replay.min_gpus, or mend the log")
+        raise _no_job_left(log, tally)
     if kept * replay.copies > MAX_JOBS:
         rule = f"gives {kept} jobs x {replay.copies} copies, above {MAX_JOBS}"
         raise log.fault("", rule, "narrow replay.window, raise replay.min_gpus or lower replay.copies")
+
+
+def _no_job_left(log: LogFile, tally: Tally) -> LaunchLogError:
+    if not tally.rows_read:
+        return log.fault("", "has a header line, but no rows", "name a log with one row per job")
+    told = "; ".join(dropped.sentence() for dropped in tally.reasons())
+    rule = f"leaves no job of {tally.rows_read} rows read ({told})"
+    return log.fault("", rule, "widen replay.window, lower replay.min_gpus, or mend the log")
 
 
 def _schedule(rows: pd.DataFrame, origin_s: float, replay: Replay) -> LaunchSchedule:

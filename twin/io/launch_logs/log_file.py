@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import hashlib
@@ -42,6 +43,21 @@ class RawBlock:
 
     columns: dict[str, Any]
     lines: np.ndarray
+
+
+class _CheckedText:
+    """A file that hands out UTF-8 only: on anything else the parser would fail where no error can be caught."""
+
+    closed = False
+
+    def __init__(self, file: BufferedReader) -> None:
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self._decoder.decode(data, final=not data)
+        return data
 
 
 class LogFile:
@@ -122,7 +138,7 @@ class LogFile:
             torn: list[int] = []
             keys = [str(names.index(name)) for name in wanted]  # by place: other columns may share a name
             reader = arrow_csv.open_csv(
-                file,
+                pa.PythonFile(_CheckedText(file), "r"),
                 # without threads, or the parser does not know the number of a row
                 arrow_csv.ReadOptions(
                     use_threads=False, block_size=_BLOCK_B, column_names=[str(i) for i in range(len(names))]

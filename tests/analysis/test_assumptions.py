@@ -1,0 +1,276 @@
+"""What a run assumed, and which promises bind it: each is given to the runs it is stated for, and to no other."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from twin.analysis.assumptions import assumptions, facts_of, verdicts
+from twin.analysis.promises import PROMISES, UNEQUAL_POWER, Facts
+
+from .hand_made import UNIT_POWER, clocked_group, fleet_of, group
+
+RUN = {"peak_writers": 2, "jobs_done": 0, "cap_binding_share": 0.0, "offered_load": 0.5, "time_over_cap_s": 0.0}
+STOP = {"cycles": 9}
+
+
+def assumed(metrics=RUN, **keys):
+    return assumptions(*fleet_of(stop=STOP, **keys), metrics)
+
+
+def test_equal_blocking_jobs_without_a_binding_cap_break_nothing():
+    found = assumed(jobs=[group(count=2)])
+
+    claims = ("anonymous", "blocking", "identical", "memory_in_control")
+    assert [found[claim] for claim in claims] == [True, True, True, False]
+    assert found["broken_by"] == found["differences"] == []
+
+
+def test_assumptions_are_ready_for_json():
+    found = assumed(jobs=[group(count=2)])
+
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_the_table_of_promises_is_complete():
+    ids = (
+        "pair spectrum order stagger unreachable in-step no-clustering separation forgets occupancy tail lifetime "
+        "unequal memory lag shares async common-cause"
+    )
+    assert list(PROMISES) == ids.split()
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        ({"nodes": 2}, "nodes"),
+        ({"compute": 11.0}, "compute"),
+        ({"work": 100.0}, "work"),
+        ({"jitter": {"sigma": 1.0}}, "jitter"),
+        ({"checkpoint": {"size": 9.0}}, "size"),
+        ({"power": {**UNIT_POWER, "compute": 2.0}}, "power"),
+    ],
+)
+def test_jobs_that_differ_are_not_identical_and_the_difference_is_named(change, difference):
+    found = assumed(jobs=[group(), group(name="other", **change)])
+
+    assert not found["identical"]
+    assert found["differences"] == [difference]
+
+
+def test_jitter_is_the_largest_relative_to_its_compute_work():
+    jobs = [group(jitter={"sigma": 1.0}), group(name="longer", compute=40.0, jitter={"sigma": 2.0})]
+
+    assert assumed(jobs=jobs)["jitter"] == 0.1  # of 1 s in 10 s and 2 s in 40 s
+
+
+# Two jobs of 1 and 3 nodes of 1 W: full draw 4 W, at most 3 W while one of them does not compute.
+UNEQUAL = [group(), group(name="big", nodes=3, launch={"at": [3.0]})]
+BINDS = RUN | {"cap_binding_share": 0.5}
+
+
+def test_unequal_power_behind_a_cap_that_binds_on_one_job_alone_breaks_anonymity():
+    found = assumed(BINDS, jobs=UNEQUAL, power={"cap": 2.5})
+
+    assert found["broken_by"] == [UNEQUAL_POWER]
+    assert found["promises"]["unequal"]["applies"]
+    assert not found["promises"]["pair"]["applies"]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "power"),
+    [
+        (BINDS, {"cap": 3.0}),  # binds on both together only: then it does not matter who computes
+        (RUN, {"cap": 2.5}),  # never bound in this run
+        (BINDS, {}),
+        (BINDS, {"cap": 2.5, "controller": {"policy": "none"}}),
+    ],
+)
+def test_unequal_power_breaks_nothing_while_no_cap_tells_the_jobs_apart(metrics, power):
+    found = assumed(metrics, jobs=UNEQUAL, power=power)
+
+    assert found["anonymous"]
+    assert found["promises"]["pair"]["applies"]  # equal cycles, whatever the power
+
+
+def test_equal_power_behind_a_binding_cap_is_anonymous():
+    assert assumed(BINDS, jobs=[group(count=2)], power={"cap": 0.5})["anonymous"]
+
+
+@pytest.mark.parametrize(
+    ("jobs", "cause"),
+    [
+        ([group(count=3)], {"in_step_launches": 3, "in_step_triggers": 0}),
+        ([group(count=2, launch={"every": 5.0})], {"in_step_launches": 0, "in_step_triggers": 0}),
+        ([clocked_group(count=3, launch={"every": 5.0})], {"in_step_launches": 0, "in_step_triggers": 3}),
+    ],
+)
+def test_common_causes_are_launches_and_wall_clock_triggers_at_one_instant(jobs, cause):
+    found = assumed(jobs=jobs)
+
+    assert found["common_cause"] == cause
+    assert found["promises"]["common-cause"]["applies"] == any(cause.values())
+
+
+# Facts of an anonymous fleet of four equal jobs whose writes overlap; each promise below is stated for a change of it.
+FOUR = Facts(
+    jobs=4,
+    differences=(),
+    weights=(),
+    blocking=True,
+    jitter=0.0,
+    wall_clock_jobs=0,
+    in_step_launches=0,
+    in_step_triggers=0,
+    launch_spread_s=30.0,
+    stagger_margin_s=-2.0,
+    compute_s=100.0,
+    lone_write_s=10.0,
+    store_contended=True,
+    cap_binding_share=0.0,
+    policy="anonymous",
+    share="job",
+    peak_writers=3,
+    jobs_done=0,
+)
+PAIR = replace(FOUR, jobs=2, peak_writers=2)
+STATED_FOR = {
+    "pair": PAIR,
+    "spectrum": replace(FOUR, launch_spread_s=9.0),
+    "order": replace(FOUR, policy="delayed"),  # with memory too
+    "stagger": replace(FOUR, peak_writers=1),
+    "unreachable": FOUR,
+    "in-step": replace(FOUR, in_step_launches=4),
+    "no-clustering": FOUR,
+    "separation": FOUR,
+    "forgets": replace(FOUR, differences=("compute", "size", "nodes")),
+    "occupancy": replace(FOUR, differences=("compute", "size")),
+    "tail": FOUR,
+    "lifetime": replace(FOUR, jitter=0.01, stagger_margin_s=5.0),
+    "unequal": replace(PAIR, weights=(UNEQUAL_POWER,), differences=("nodes",)),
+    "memory": replace(FOUR, policy="delayed"),
+    "lag": replace(PAIR, policy="lagged"),
+    "shares": replace(PAIR, share="node", weights=("node shares",), differences=("nodes",)),
+    "async": replace(PAIR, blocking=False),
+    "common-cause": replace(FOUR, in_step_launches=2),
+}
+NOT_STATED_FOR = [
+    ("pair", FOUR),
+    ("pair", replace(PAIR, jitter=0.01)),
+    ("pair", replace(PAIR, lone_write_s=100.0)),
+    ("pair", replace(PAIR, differences=("size",))),
+    ("pair", replace(PAIR, wall_clock_jobs=2)),
+    ("pair", replace(PAIR, blocking=False)),
+    ("pair", replace(PAIR, jobs_done=1)),
+    ("spectrum", FOUR),
+    ("spectrum", replace(FOUR, launch_spread_s=9.0, weights=(UNEQUAL_POWER,))),
+    ("order", replace(FOUR, share="node")),
+    ("order", replace(FOUR, differences=("compute",))),
+    ("order", replace(FOUR, jitter=0.01)),
+    ("stagger", FOUR),
+    ("stagger", replace(FOUR, peak_writers=None)),
+    ("unreachable", replace(FOUR, peak_writers=1)),
+    ("unreachable", replace(FOUR, peak_writers=None)),
+    ("in-step", replace(FOUR, in_step_launches=3)),
+    ("no-clustering", replace(FOUR, in_step_launches=2)),
+    ("separation", PAIR),
+    ("separation", replace(FOUR, store_contended=False)),
+    ("forgets", replace(FOUR, jobs_done=None)),
+    ("forgets", replace(FOUR, peak_writers=1)),
+    ("occupancy", replace(FOUR, jobs_done=1)),
+    ("occupancy", PAIR),  # two equal jobs keep their gap
+    ("occupancy", replace(FOUR, in_step_launches=4)),
+    ("occupancy", replace(FOUR, weights=(UNEQUAL_POWER,))),
+    ("tail", replace(FOUR, store_contended=False)),
+    ("lifetime", replace(FOUR, stagger_margin_s=5.0)),
+    ("lifetime", replace(FOUR, jitter=0.01)),
+    ("unequal", PAIR),
+    ("memory", FOUR),
+    ("lag", PAIR),
+    ("shares", PAIR),
+    ("async", PAIR),
+    ("common-cause", FOUR),
+]
+
+
+@pytest.mark.parametrize("name", PROMISES)
+def test_a_promise_applies_to_what_it_is_stated_for_and_says_so(name):
+    assert PROMISES[name].judged(STATED_FOR[name]) == {"applies": True, "why": PROMISES[name].claim}
+
+
+@pytest.mark.parametrize(("name", "facts"), NOT_STATED_FOR, ids=[name for name, _ in NOT_STATED_FOR])
+def test_a_promise_does_not_apply_elsewhere_and_says_why(name, facts):
+    judged = PROMISES[name].judged(facts)
+
+    assert not judged["applies"]
+    assert judged["why"] != PROMISES[name].claim
+
+
+def test_averages_of_two_equal_jobs_follow_the_product_form_once_jitter_moves_their_gap():
+    assert PROMISES["occupancy"].judged(replace(PAIR, jitter=0.01))["applies"]
+
+
+def test_every_failing_condition_is_named():
+    why = PROMISES["pair"].judged(replace(FOUR, jitter=0.01))["why"]
+
+    assert why == "stated for two jobs, the fleet has 4; jitter of 0.01 of the mean moves every gap"
+
+
+@pytest.mark.parametrize(
+    ("launches_s", "margin_s"),
+    [
+        ([0.0, 7.0], 3.0),  # lone rhythm of 14 s, writes of 4 s
+        ([0.0, 5.0], 1.0),
+        ([0.0, 12.0], -2.0),  # round the end of the period
+        ([0.0, 14.0 * 3 + 7.0], 3.0),  # some periods later
+    ],
+)
+def test_the_margin_of_a_stagger_is_the_smallest_gap_between_lone_write_windows(launches_s, margin_s):
+    scenario, jobs = fleet_of(jobs=[group(count=2, launch={"at": launches_s})], stop=STOP)
+
+    assert facts_of(scenario, jobs, RUN).stagger_margin_s == margin_s
+
+
+def test_a_store_that_serves_everybody_at_the_client_s_rate_is_not_contended():
+    jobs = [group(count=2)]
+    wide = fleet_of(jobs=jobs, stop=STOP, storage={"bandwidth": 4.0, "client_bandwidth": 2.0})
+    narrow = fleet_of(jobs=jobs, stop=STOP, storage={"bandwidth": 3.9, "client_bandwidth": 2.0})
+
+    assert not facts_of(*wide, RUN).store_contended
+    assert facts_of(*narrow, RUN).store_contended
+
+
+def said(metrics=RUN, **keys):
+    return verdicts(assumed(metrics, **keys), metrics)
+
+
+def test_verdicts_name_the_weight_that_broke_anonymity():
+    assert said(BINDS, jobs=UNEQUAL, power={"cap": 2.5})[0] == f"not anonymous: {UNEQUAL_POWER}"
+
+
+@pytest.mark.parametrize(("load", "words"), [(1.2, "must overlap"), (0.8, "without overlap can exist")])
+def test_verdicts_say_whether_overlap_is_forced(load, words):
+    assert any(words in line for line in said(RUN | {"offered_load": load}, jobs=[group()]))
+
+
+def test_verdicts_give_the_time_the_cap_binds_and_is_exceeded():
+    lines = said(RUN | {"cap_binding_share": 0.25, "time_over_cap_s": 12.0}, jobs=[group()])
+
+    assert "the cap binds 25 % of the time" in lines
+    assert "the draw is above the cap for 12 s" in lines
+
+
+def test_verdicts_set_the_peak_against_independent_phases():
+    tails = {"writers_share_at_least": [0.4, 0.02], "writers_share_at_least_independent": [0.3, 0.01]}
+
+    assert said(RUN | tails, jobs=[group(count=2)])[-1] == (
+        "at the peak 2 jobs write at once, 2 % of the time; with independent phases 1 %"
+    )
+
+
+def test_verdicts_of_a_run_without_tables_claim_nothing_of_them():
+    lines = said({}, jobs=[group(count=2, launch={"every": 5.0})])
+
+    assert lines == ["anonymous: no resource knows who uses it, so nothing pulls the jobs into step"]

@@ -1,0 +1,86 @@
+"""Goodput, the split of the jobs' time, makespan, nodes and offered load, worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from twin.analysis.work import offered_load, work_metrics
+
+from .hand_made import WORKED, WORKED_END_S, clocked_group, fleet_of, group, recording_of
+
+
+def job_row(job_id, nodes, launch_s, end_s, work_s=0.0, submit_s=0.0):
+    return (job_id, f"llm-{job_id}", "llm", nodes, submit_s, launch_s, end_s, 0, work_s, "done")
+
+
+def metrics_of(rows, end_s, stalled_s=None):
+    return work_metrics(recording_of({"jobs": rows}, cuts=(1,)), stalled_s, end_s)
+
+
+def test_goodput_is_work_over_jobs_and_horizon():
+    assert metrics_of(WORKED["jobs"], WORKED_END_S)["goodput"] == (20.0 + 20.0) / (2 * 30.0)
+
+
+def test_the_split_is_over_the_time_from_launch_to_end():
+    metrics = metrics_of([job_row(0, 1, 2.0, 22.0, work_s=10.0)], 30.0, np.array([5.0]))
+
+    # 20 s present: 10 s of work, 5 s stalled, so 15 s computing of which 5 s were lost to the throttle
+    assert [metrics[f"{part}_share"] for part in ("compute", "stall", "throttled")] == [0.5, 0.25, 0.25]
+
+
+def test_a_job_never_launched_takes_no_part_in_the_split():
+    metrics = metrics_of([job_row(0, 1, 0.0, None, work_s=30.0), job_row(1, 1, None, None)], 30.0, np.zeros(2))
+
+    assert metrics["compute_share"] == 1.0
+    assert metrics["goodput"] == 0.5
+
+
+def test_makespan_is_first_submission_to_last_completion():
+    assert (
+        metrics_of([job_row(0, 1, 4.0, 20.0, submit_s=3.0), job_row(1, 1, 5.0, 19.0, submit_s=5.0)], 20.0)["makespan_s"]
+        == 17.0
+    )
+
+
+def test_there_is_no_makespan_while_a_job_is_not_done():
+    assert metrics_of([job_row(0, 1, 0.0, 20.0), job_row(1, 1, 5.0, None)], 20.0)["makespan_s"] is None
+
+
+def test_peak_nodes_counts_the_jobs_that_run_at_once():
+    rows = [job_row(0, 4, 0.0, 10.0), job_row(1, 8, 5.0, None), job_row(2, 2, 12.0, None)]
+
+    assert metrics_of(rows, 30.0)["peak_nodes"] == 4 + 8
+
+
+def test_a_job_that_ends_hands_its_nodes_to_one_launched_at_that_instant():
+    assert metrics_of([job_row(0, 4, 0.0, 10.0), job_row(1, 4, 10.0, 20.0)], 30.0)["peak_nodes"] == 4
+
+
+def load_of(end_s, **keys):
+    scenario, jobs = fleet_of(**keys)
+    return offered_load(jobs, scenario.storage.bandwidth_b_s, end_s)
+
+
+def test_offered_load_is_the_sum_of_the_lone_write_shares():
+    assert load_of(1000.0, jobs=[group(count=3)], stop={"cycles": 9}) == pytest.approx(3 * 4.0 / 14.0, rel=1e-15)
+
+
+def test_a_wall_clock_job_offers_a_checkpoint_an_interval():
+    assert load_of(1000.0, jobs=[clocked_group()], stop={"cycles": 9}) == 4.0 / 20.0
+
+
+def test_jobs_of_one_write_each_offer_their_bytes_over_bandwidth_and_time():
+    # lambda E[V] / B of an M/G/1 queue: 5 jobs of 4 s in 100 s
+    assert load_of(100.0, jobs=[group(count=5, work=10.0)]) == pytest.approx(5 * 4.0 / 100.0, rel=1e-15)
+
+
+def test_a_job_with_work_offers_load_only_as_long_as_it_would_last_alone():
+    # 25 s of work are three stretches: 25 + 3 * 4 = 37 s of 100 s
+    assert load_of(100.0, jobs=[group(work=25.0)]) == pytest.approx(4.0 / 14.0 * 0.37, rel=1e-15)
+
+
+def test_a_job_cut_by_the_end_of_the_run_offers_load_up_to_it():
+    assert load_of(100.0, jobs=[group(work=1000.0, launch={"at": [60.0]})]) == pytest.approx(
+        4.0 / 14.0 * 0.4, rel=1e-15
+    )

@@ -1,0 +1,106 @@
+"""The manifest of a run -> its summary for people: sections of labels and scaled values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+from twin.analysis.metrics import METRICS, Metric
+
+_SECTIONS = {
+    "checkpoints": "Checkpoints",
+    "work": "Work",
+    "storage": "Storage",
+    "power": "Power",
+    "fleet": "Run",
+}
+_SHARES = ("goodput", "store_utilisation", "load_factor")
+_TAIL, _TAIL_INDEPENDENT = "writers_share_at_least", "writers_share_at_least_independent"
+_ENDS = {
+    "cycles": "every job has written stop.cycles checkpoints or is done",
+    "time": "stop.time is reached",
+    "done": "all jobs are done",
+}
+_SCALES: dict[str, Sequence[tuple[float, str]]] = {
+    "s": ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms")),
+    "W": ((1e9, "GW"), (1e6, "MW"), (1e3, "kW"), (1.0, "W")),
+    "W/s": ((1e9, "GW/s"), (1e6, "MW/s"), (1e3, "kW/s"), (1.0, "W/s")),
+    "J": ((3.6e12, "GWh"), (3.6e9, "MWh"), (3.6e6, "kWh"), (1.0, "J")),
+    "B": ((1e18, "EB"), (1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1.0, "B")),
+    "B/s": ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1.0, "B/s")),
+}
+_FEW = 4  # numbers of writers shown one by one
+_ALMOST = 0.99995  # what four digits show as 1
+_ALL_DIGITS = 1000.0
+
+
+class Line(NamedTuple):
+    """One line of the summary."""
+
+    label: str
+    value: str
+
+
+def summary(manifest: Mapping[str, Any]) -> dict[str, list[Line]]:
+    """The lines of each section by its title, in the order of reading; values that are not known read ``-``."""
+    metrics = manifest["metrics"]
+    sections: dict[str, list[Line]] = {title: [] for title in _SECTIONS.values()}
+    for name, metric in METRICS.items():
+        lines = sections[_SECTIONS[metric.section]]
+        if name == _TAIL:
+            lines.extend(_tail(metrics.get(_TAIL), metrics.get(_TAIL_INDEPENDENT)))
+        elif name != _TAIL_INDEPENDENT:
+            lines.append(Line(metric.label, _shown(metric, metrics.get(name))))
+    sections["Run"].extend(_run(manifest))
+    return sections
+
+
+def scaled(value: float, unit: str) -> str:
+    """The value in the largest unit of which it is at least one, to four digits: ``22.8 s``, ``1.2 MW``.
+
+    Args:
+        value: in the unit given, an SI unit or ``1``.
+    """
+    scales = _SCALES.get(unit, ((1.0, "" if unit == "1" else unit),))
+    fitting = (scale for scale in scales if abs(value) >= _ALMOST * scale[0] or (value == 0.0 and scale[0] == 1.0))
+    size, name = next(fitting, scales[-1])
+    return f"{_digits(value / size)} {name}".rstrip()
+
+
+def _digits(value: float) -> str:
+    """Four significant digits, without an exponent for large values."""
+    return f"{value:,.0f}" if _ALL_DIGITS <= abs(value) < inf else f"{value:.4g}"
+
+
+def _shown(metric: Metric, value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if metric.name.endswith("_share") or metric.name in _SHARES:
+        return _percent(value)
+    return scaled(value, metric.unit)
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.4g} %"
+
+
+def _tail(shares: Sequence[float] | None, independent: Sequence[float] | None) -> Iterator[Line]:
+    """Time with at least k writers for the first k, then for doubling ones, then for the peak."""
+    peak = len(shares or ())
+    for k in range(1, peak + 1):
+        if shares is not None and (k <= _FEW or k == peak or k & (k - 1) == 0):
+            beside = f" (independent phases {_percent(independent[k - 1])})" if independent else ""
+            yield Line(f"time with at least {k} writing", f"{_percent(shares[k - 1])}{beside}")
+
+
+def _run(manifest: Mapping[str, Any]) -> Iterator[Line]:
+    yield Line("ended because", _ENDS.get(manifest["stopped_by"], manifest["stopped_by"]))
+    yield Line("seed", str(manifest["seed"]))
+    broken_by = manifest["assumptions"].get("broken_by")
+    yield Line("anonymous", f"no, broken by {', '.join(broken_by)}" if broken_by else "yes")
+    defaults = manifest["defaults"]
+    guesses = sum(default["mark"] == "guess" for default in defaults)
+    yield Line("values from defaults", f"{len(defaults)}, of which {guesses} are guesses")
