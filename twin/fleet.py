@@ -65,6 +65,8 @@ class Job:
         if self.law is not None:
             rng = chance.stream(self.seed, self.replica, self.group, self.index, Purpose.JITTER)
         draws = chance.stretches(self.law, self.compute_s, self.sigma_s, rng)
+        if self.work_s == inf:
+            yield from draws
         left_s = self.work_s
         for drawn_s in draws:
             yield min(drawn_s, left_s)
@@ -108,7 +110,7 @@ def jobs_of(scenario: Scenario, schedule: LaunchSchedule | None = None, replica:
     for group in scenario.jobs:
         jobs.extend(_jobs_of_group(scenario.seed, replica, group, first_id=len(jobs)))
     if scenario.replay is not None and schedule is not None:
-        jobs.extend(_jobs_of_schedule(scenario.seed, replica, scenario.replay, schedule, first_id=len(jobs)))
+        jobs.extend(_jobs_of_schedule(scenario, replica, scenario.replay, schedule))
     order = sorted(range(len(jobs)), key=lambda i: (jobs[i].group, jobs[i].index))
     ranks = {job_id: rank for rank, job_id in enumerate(order)}
     return [replace(job, rank=ranks[job.job_id]) for job in jobs]
@@ -160,13 +162,12 @@ def _power_profile(power: NodePower) -> PowerProfile:
     return PowerProfile(power.compute_w, power.idle_w, power.write_w, power.exponent)
 
 
-def _jobs_of_schedule(
-    seed: int, replica: int, replay: Replay, schedule: LaunchSchedule, first_id: int
-) -> Iterator[Job]:
+def _jobs_of_schedule(scenario: Scenario, replica: int, replay: Replay, schedule: LaunchSchedule) -> Iterator[Job]:
+    seed = scenario.seed
     profile = replay.job_profile
     power = _power_profile(profile.power)
-    seen: dict[str, int] = {}
-    job_id = first_id
+    seen = {group.name: group.count for group in scenario.jobs}  # a group may have jobs of both kinds
+    job_id = sum(seen.values())
     for row, group in enumerate(schedule.groups):
         for copy in range(replay.copies):
             index = seen.get(group, 0)

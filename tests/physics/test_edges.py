@@ -1,11 +1,15 @@
 """Where the rules bite: speed 0, fleets that stand still, the instant of the stop, stretches of no length."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 
 from tests.fleets import FLAT, REFERENCE, Mapping, equal_jobs, group, scenario
 from tests.traces import columns, phases, simulate, steps, windows
+from twin import api
 from twin.errors import StalledError
+from twin.fleet import jobs_of
 
 HEAVY_WRITERS: Mapping = {"compute": 3.0, "idle": 1.0, "write": 4.0, "exponent": 1.0}
 ROUNDING = 1e-14  # relative, of a handful of operations
@@ -143,6 +147,21 @@ def test_a_stretch_clipped_to_nothing_writes_again_in_the_same_instant():
     empty = rows["due_s"] == rows["compute_start_s"]
     assert 0.3 < empty.mean() < 0.5  # P(z < -1/4) = 0.40
     np.testing.assert_array_equal(rows["write_start_s"][empty], rows["compute_start_s"][empty])
+
+
+def test_a_stretch_of_no_length_waits_like_any_other_while_the_speed_is_0():
+    wild = group("a", 1.0, 1.0, {"at": [0.0] * 3}, HEAVY_WRITERS, jitter={"law": "normal", "sigma": 4.0})
+    mapping = scenario([wild], {"cycles": 20}, cap=4.5)  # two writers stop the third job, one writer two others
+
+    run = simulate(mapping)
+
+    rows, speed = columns(run, "checkpoints"), steps(run, "power", "speed")
+    drawn_s = [list(islice(job.stretches(), 1000)) for job in jobs_of(api.load(mapping))]
+    empty = np.array([drawn_s[job][cycle] == 0.0 for job, cycle in zip(rows["job_id"], rows["cycle"], strict=True)])
+    waited = empty & (rows["due_s"] > rows["compute_start_s"])
+    assert waited.any()
+    assert (speed.at(rows["compute_start_s"][waited]) == 0.0).all()
+    assert np.isin(rows["due_s"][waited], rows["write_end_s"]).all()  # until a writer ends and the speed returns
 
 
 def test_an_instant_in_which_a_writer_leaves_and_comes_back_leaves_one_row():

@@ -9,13 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from twin.recording import ROWS_PER_GROUP
-
 Floats = NDArray[np.float64]
 Block = dict[str, NDArray[Any]]
+_ROWS = 32_768  # a column of a block is 256 KiB, and some twenty are at work at once
 
 
-def blocks(batches: Iterable[pa.RecordBatch], columns: list[str], rows: int = ROWS_PER_GROUP) -> Iterator[Block]:
+def blocks(batches: Iterable[pa.RecordBatch], columns: list[str], rows: int = _ROWS) -> Iterator[Block]:
     """Numeric columns of a table by name, ``rows`` rows at a time, the last block shorter; a null is NaN."""
     waiting: list[Block] = []
     count = 0

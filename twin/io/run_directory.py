@@ -24,9 +24,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from twin.errors import RunDirectoryError
-from twin.recording import FORMAT_VERSION, ROWS_PER_GROUP, TABLES, Recording, Source, schema
+from twin.recording import FORMAT_VERSION, TABLES, Recording, Source, schema
 
 MANIFEST = "run.json"
+_ROWS_PER_READ = 32_768
 _LEFTOVER = re.compile(r"\..*\.twin-([0-9a-f]{8})-(\d{1,9})-[0-9a-f]{8}\.(?:tmp|old)", re.DOTALL)
 _UNSUPPORTED = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS)  # some network file systems cannot sync a folder
 
@@ -38,10 +39,13 @@ class ParquetTable:
         self._path = path
 
     def batches(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """The rows in order, at most ``ROWS_PER_GROUP`` at a time."""
+        """The rows in order, a part of a row group at a time."""
         with _reading(self._path), _parquet(self._path) as file:
-            for batch in file.iter_batches(ROWS_PER_GROUP, columns=columns):
-                yield batch.select(columns)
+            for group in range(
+                file.num_row_groups
+            ):  # over all groups at once it reads ahead, the more the longer the file
+                for batch in file.iter_batches(_ROWS_PER_READ, row_groups=[group], columns=columns, use_threads=False):
+                    yield batch.select(columns)
 
     def table(self) -> pa.Table:
         """All rows at once."""

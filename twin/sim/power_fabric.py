@@ -146,7 +146,8 @@ class PowerFabric:
             drawn_w += dynamic_draw_w(profile_w, speed, exponent)
         if len(self._states) == _REMEMBERED:
             self._forget_states()
-        state = FeederState(len(self._states), loads, fixed_w + full_w, fixed_w + drawn_w, speed, sum(loads))
+        draw_w = min(fixed_w + drawn_w, max(fixed_w, self.cap_w))  # the speed meets the cap up to its last digit
+        state = FeederState(len(self._states), loads, fixed_w + full_w, draw_w, speed, sum(loads))
         self._states[loads] = state
         return state
 
