@@ -133,6 +133,7 @@ class _Plan:
     tables: tuple[str, ...]
     identity: dict[str, Any]
     import_report: dict[str, Any] | None
+    warnings: list[str]
 
     @property
     def provenance(self) -> dict[str, str]:
@@ -143,15 +144,13 @@ def _plan(scenario: Scenario, engine: str, replica: int, tables: Collection[str]
     _check_engine(engine)
     chosen = _chosen(tables)
     schedule, report = None, None
+    warnings = scenario.warnings()
     if scenario.replay is not None:
-        schedule, report = read_schedule(scenario.replay, scenario._folder)
-    return _Plan(
-        scenario,
-        jobs_of(scenario, schedule, replica),
-        chosen,
-        _identity(scenario, replica),
-        None if report is None else asdict(report),
-    )
+        schedule, imported = read_schedule(scenario.replay, scenario._folder)
+        report = asdict(imported)
+        warnings += imported.warnings
+    jobs = jobs_of(scenario, schedule, replica)
+    return _Plan(scenario, jobs, chosen, _identity(scenario, replica), report, warnings)
 
 
 def _check_engine(engine: str) -> None:
@@ -201,7 +200,7 @@ def _execute(plan: _Plan, sink: _FinishingSink) -> dict[str, Any]:
         "assumptions": assumptions(plan.scenario, plan.jobs, metrics),
         "metrics": metrics,
         "import_report": plan.import_report,
-        "warnings": [*plan.scenario.warnings(), *_warnings_of_run(plan.scenario, recorded)],
+        "warnings": [*plan.warnings, *_warnings_of_run(plan.scenario, recorded)],
     }
     as_read_back: dict[str, Any] = json.loads(run_directory.manifest_text(manifest))
     return as_read_back

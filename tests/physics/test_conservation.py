@@ -12,7 +12,7 @@ from tests.traces import Phases, Steps, columns, phases, simulate, steps
 BALANCE = 1e-9  # the promise; sums of at most some thousand doubles of one sign stay far below
 
 any_fleet = given(fleets())
-repeatable = settings(max_examples=60, deadline=None, derandomize=True)
+sixty_of_them = settings(max_examples=60)
 
 
 def groups_of_jobs(mapping: Mapping) -> list[Mapping]:
@@ -39,7 +39,7 @@ def present(intervals: Phases, weight: np.ndarray, time_s: np.ndarray) -> np.nda
     return begun @ weight
 
 
-@repeatable
+@sixty_of_them
 @any_fleet
 def test_bytes_moved_are_the_sizes_of_the_checkpoints_and_what_was_written_of_the_cut_ones(mapping):
     run = simulate(mapping)
@@ -57,7 +57,7 @@ def test_bytes_moved_are_the_sizes_of_the_checkpoints_and_what_was_written_of_th
     np.testing.assert_allclose(moved_b, rows["size_b"][done].sum() + received_b[~done].sum(), rtol=BALANCE)
 
 
-@repeatable
+@sixty_of_them
 @any_fleet
 def test_the_energy_column_is_the_integral_of_the_draw(mapping):
     run = simulate(mapping)
@@ -66,7 +66,7 @@ def test_the_energy_column_is_the_integral_of_the_draw(mapping):
     np.testing.assert_allclose(columns(run, "power")["energy_j"], draw.integral(draw.time_s), rtol=BALANCE)
 
 
-@repeatable
+@sixty_of_them
 @any_fleet
 def test_the_energy_of_the_site_is_the_sum_over_jobs_and_phases(mapping):
     run = simulate(mapping)
@@ -88,7 +88,7 @@ def test_the_energy_of_the_site_is_the_sum_over_jobs_and_phases(mapping):
     np.testing.assert_allclose(draw.integral(np.array([draw.end_s]))[0], energy_j, rtol=BALANCE)
 
 
-@repeatable
+@sixty_of_them
 @any_fleet
 def test_the_work_of_a_job_is_the_integral_of_its_speed(mapping):
     run = simulate(mapping)
@@ -100,7 +100,7 @@ def test_the_work_of_a_job_is_the_integral_of_its_speed(mapping):
     np.testing.assert_allclose(jobs["work_s"], done_s, rtol=BALANCE)
 
 
-@repeatable
+@sixty_of_them
 @any_fleet
 def test_the_time_of_a_job_is_its_work_its_throttled_loss_and_its_stall(mapping):
     run = simulate(mapping)
@@ -119,7 +119,7 @@ def test_the_time_of_a_job_is_its_work_its_throttled_loss_and_its_stall(mapping)
     np.testing.assert_allclose(jobs["work_s"] + lost_s + stalled_s, lived_s, rtol=BALANCE)
 
 
-@repeatable
+@sixty_of_them
 @any_fleet
 def test_a_job_that_is_done_did_all_its_work(mapping):
     jobs = columns(simulate(mapping), "jobs")
@@ -130,7 +130,7 @@ def test_a_job_that_is_done_did_all_its_work(mapping):
     )
 
 
-@repeatable
+@sixty_of_them
 @any_fleet
 def test_the_store_moves_what_its_law_gives_to_its_writers_and_no_more(mapping):
     rows = columns(simulate(mapping), "storage")
@@ -139,7 +139,7 @@ def test_the_store_moves_what_its_law_gives_to_its_writers_and_no_more(mapping):
     np.testing.assert_allclose(rows["rate_b_s"], law_b_s[rows["writers"]], rtol=1e-14)  # one formula, a few roundings
 
 
-@repeatable
+@sixty_of_them
 @any_fleet
 def test_the_draw_stays_below_the_cap_unless_the_fixed_draw_alone_is_above(mapping):
     run = simulate(mapping)
@@ -156,7 +156,7 @@ def test_the_draw_stays_below_the_cap_unless_the_fixed_draw_alone_is_above(mappi
     assert (draw.at(time_s) <= np.maximum(cap_w, fixed_w) * (1.0 + BALANCE)).all()
 
 
-@repeatable
+@sixty_of_them
 @any_fleet
 def test_the_cap_slows_nobody_without_need(mapping):
     run = simulate(mapping)

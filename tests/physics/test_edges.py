@@ -150,8 +150,9 @@ def test_a_stretch_clipped_to_nothing_writes_again_in_the_same_instant():
 
 
 def test_a_stretch_of_no_length_waits_like_any_other_while_the_speed_is_0():
-    wild = group("a", 1.0, 1.0, {"at": [0.0] * 3}, HEAVY_WRITERS, jitter={"law": "normal", "sigma": 4.0})
-    mapping = scenario([wild], {"cycles": 20}, cap=4.5)  # two writers stop the third job, one writer two others
+    launches_s = [0.1 * i for i in range(12)]  # into each other's writes, and two stretches in five are empty
+    wild = group("a", 1.0, 1.0, {"at": launches_s}, HEAVY_WRITERS, jitter={"law": "normal", "sigma": 4.0})
+    mapping = scenario([wild], {"cycles": 5}, cap=14.0)
 
     run = simulate(mapping)
 

@@ -8,7 +8,7 @@ from tests.traces import columns, simulate, steps
 from twin.laws.occupancy import mean_checkpoint_s, time_shares
 
 REPLICAS = 32
-RUN_S, WARM_UP_S = 4000.0, 400.0  # some 300 and 30 cycles
+RUN_S, WARM_UP_S = 5000.0, 1500.0  # some 400 and 120 cycles: without jitter the launches are forgotten slowly
 COMPUTE_S = (7.0, 9.1, 11.3, 13.7, 8.3)
 SIZE_B = (1.0, 2.2, 0.6, 1.7, 1.3)
 FLEETS: dict[str, tuple[Mapping, Mapping, float | None, Mapping]] = {

@@ -50,6 +50,8 @@ class ParquetTable:
     def table(self) -> pa.Table:
         """All rows at once."""
         with _reading(self._path), _parquet(self._path) as file:
+            if file.num_row_groups == 0:  # pyarrow 18 cannot read dictionaries from none
+                return file.schema_arrow.empty_table()
             return file.read().unify_dictionaries()
 
 

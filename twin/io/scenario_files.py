@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,7 @@ def _scenario(document: Document, source: str, overrides: Sequence[str], folder:
         raise ScenarioError([replace(fault, where=_place(source, fault.where)) for fault in faults])
     done, refused = scenario_overrides.apply(document.value, overrides)
     faults += refused
-    scenario, found = _validated(document.value, {fault.key for fault in faults}, document.lost)
+    scenario, found = _validated(document.value, _Keys(fault.key for fault in faults), _Keys(document.lost))
     faults += [_located(fault, document.written, done) for fault in found]
     if scenario is None or faults:
         raise ScenarioError([replace(f, where=_place(source, f.where)) for f in sorted(faults, key=_order)])
@@ -86,14 +86,14 @@ def _scenario(document: Document, source: str, overrides: Sequence[str], folder:
     return scenario
 
 
-def _validated(values: dict[str, Any], suspect: set[str], lost: set[str]) -> tuple[Scenario | None, list[Fault]]:
+def _validated(values: dict[str, Any], suspect: _Keys, lost: _Keys) -> tuple[Scenario | None, list[Fault]]:
     """The scenario, or its faults; those that may follow from a suspect or lost value are left out."""
     try:
         return Scenario.model_validate(values), []
     except ScenarioError as error:
-        return None, [fault for fault in error.faults if not _follows(fault, suspect)]
+        return None, [fault for fault in error.faults if not suspect.cause(fault)]
     except ValidationError as error:
-        invalid = [(path, fault) for path, fault in field_faults(error) if not _touches(fault.key, lost)]
+        invalid = [(path, fault) for path, fault in field_faults(error) if not lost.touch(fault.key)]
     # The rules between values still hold for the rest: judge them with defaults in place of what is invalid.
     rest = _plain(values)
     for path, _ in invalid:
@@ -102,25 +102,34 @@ def _validated(values: dict[str, Any], suspect: set[str], lost: set[str]) -> tup
     try:
         Scenario.model_validate(rest)
     except ScenarioError as error:
-        doubtful = suspect | {fault.key for fault in faults}
-        faults += [fault for fault in error.faults if not _follows(fault, doubtful)]
+        doubtful = _Keys(fault.key for fault in faults)
+        faults += [fault for fault in error.faults if not (doubtful.cause(fault) or suspect.cause(fault))]
     except ValidationError:
         pass  # only what is lost is still missing, and that is reported already
     return None, faults
 
 
-def _follows(fault: Fault, doubtful: set[str]) -> bool:
-    """Whether the fault may be none once the doubtful values are right."""
-    return any(_touches(key, doubtful) for key in (fault.key, *fault.reads))
+class _Keys:
+    """Key paths of values that are not what they should be."""
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self._keys = set(keys)
+        self._holders = {holder for key in self._keys for holder in _upwards(key)}
+
+    def touch(self, key: str) -> bool:
+        """Whether one of these values is the value of this key, or holds it, or is part of it."""
+        return key in self._holders or any(holder in self._keys for holder in _upwards(key))
+
+    def cause(self, fault: Fault) -> bool:
+        """Whether the fault may be none once these values are right."""
+        return any(self.touch(key) for key in (fault.key, *fault.reads))
 
 
-def _touches(key: str, others: Iterable[str]) -> bool:
-    """Whether the value of this key is one of the others, or holds one, or is part of one."""
-    return any(_holds(key, other) or _holds(other, key) for other in others)
-
-
-def _holds(key: str, other: str) -> bool:
-    return other == key or other.startswith((f"{key}.", f"{key}["))
+def _upwards(key: str) -> Iterator[str]:
+    """The key, then what holds it, up to the top."""
+    while key:
+        yield key
+        key = key[: max(key.rfind("."), key.rfind("["), 0)]
 
 
 def _forget(values: dict[str, Any], path: tuple[str | int, ...]) -> None:
@@ -152,13 +161,13 @@ def _forget(values: dict[str, Any], path: tuple[str | int, ...]) -> None:
 def _located(fault: Fault, written: dict[str, Written], overrides: Sequence[Override]) -> Fault:
     """The fault with its place, and its value as written."""
     for override in reversed(overrides):
-        if _holds(override.key, fault.key):
+        if override.key in _upwards(fault.key):
             text = override.text if override.key == fault.key and fault.value else ""
             return replace(fault, where=override.label, value=shown(text) or fault.value)
     place, value = _in_file(fault, written)
     for override in reversed(overrides):
-        if _touches(override.key, (fault.key, *fault.reads)):
-            where = f"{place}, with {override.label}" if place and fault.key in written else override.label
+        if _Keys([override.key]).cause(fault):
+            where = f"{place}, with {override.label}" if fault.key in written else override.label
             return replace(fault, where=where, value=value)
     return replace(fault, where=place, value=value)
 
@@ -167,12 +176,10 @@ def _in_file(fault: Fault, written: dict[str, Written]) -> tuple[str, str]:
     """Place and text of the value; for a missing one, the place of the section it is missing in."""
     if not written:
         return "", fault.value
-    if (found := written.get(fault.key)) is not None:
-        (line, column), text = (found.value_at, found.text) if found.text else (found.key_at, "")
-        return f"{line}:{column}", shown(text) if fault.value and text else fault.value
-    sections = [key for key in written if key and _holds(key, fault.key)]
-    line, column = written[max(sections, key=len, default="")].key_at
-    return f"{line}:{column}", fault.value
+    found = next(written[key] for key in (*_upwards(fault.key), "") if key in written)
+    is_scalar = bool(found.text) and fault.key in written
+    line, column = found.value_at if is_scalar else found.key_at
+    return f"{line}:{column}", shown(found.text) if is_scalar and fault.value else fault.value
 
 
 def _place(source: str, where: str) -> str:
