@@ -140,7 +140,7 @@ def run(
 
     manifest = api.run(scenario, folder, force=force).manifest
     if not quiet:
-        _warn(manifest["warnings"])
+        _warn([*manifest["warnings"], *(manifest["import_report"] or {}).get("warnings", ())])
         click.echo(f"run directory: {folder}", err=True)
     if as_json:
         _print_json(manifest)

@@ -24,11 +24,21 @@ def field_faults(error: ValidationError) -> list[tuple[Path, Fault]]:
     found: list[tuple[Path, Fault]] = []
     for details in error.errors(include_url=False):
         if details["type"] != "default_factory_not_called":  # it follows from another error
-            path = tuple(part for part in details["loc"] if part not in {SECTION, WORD})
+            path = _path(details["loc"])
             rule, remedy = _rule_and_remedy(path, details)
             value = "" if details["type"] == "missing" else described(details["input"])
             found.append((path, Fault(dotted(path), value, rule, remedy)))
     return found
+
+
+def _path(location: Path) -> Path:
+    """The path without the tags that follow a key of two forms."""
+    before = ("", *location)
+    return tuple(
+        part
+        for key, part in zip(before, location, strict=False)
+        if not (part in {SECTION, WORD} and key in {"trigger", "profile"})
+    )
 
 
 def dotted(path: Sequence[str | int]) -> str:

@@ -66,7 +66,7 @@ def _files_like(path: Path) -> str:
     except (OSError, ValueError):
         return "check the folder"
     meant = nearest(path.name, beside)
-    return f"did you mean {shown(str(path.parent / meant))}?" if meant else "check its name"
+    return f"did you mean {shown(str(path.parent / meant), _MAX_PATH)}?" if meant else "check its name"
 
 
 def _scenario(document: Document, source: str, overrides: Sequence[str], folder: Path) -> Scenario:

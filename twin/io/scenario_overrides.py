@@ -57,8 +57,8 @@ def _apply_one(values: dict[str, Any], text: str, label: str) -> Override:
     path = tuple(_path(values, key.strip()))
     value = _value(value_text, dotted(path))
     parent: Any = values
-    for depth, part in enumerate(path[:-1]):
-        parent = _child(parent, path[: depth + 1], part, is_list=isinstance(path[depth + 1], int))
+    for depth, following in enumerate(path[1:], start=1):
+        parent = _child(parent, path[:depth], is_list=isinstance(following, int))
     _set(parent, path, value)
     return Override(label, dotted(path), value_text.strip())
 
@@ -109,19 +109,19 @@ def _suffix(key: str) -> str:
     return f".{key}" if key and not key.startswith("[") else key
 
 
-def _child(parent: Any, path: tuple[str | int, ...], part: str | int, *, is_list: bool) -> Any:
-    """The section or list one step down; a section that is not there yet is made."""
-    key = dotted(path)
-    if isinstance(part, int):
+def _child(parent: Any, path: tuple[str | int, ...], *, is_list: bool) -> Any:
+    """The section or list at this path, one step down; a section that is not there yet is made."""
+    last = path[-1]
+    if isinstance(last, int):
         _check_index(parent, path)
-        child = parent[part]
+        child = parent[last]
     else:
-        _check_section(parent, path[:-1])
-        child = parent.get(part)
+        child = parent.get(last)
         if child is None and not is_list:
-            child = parent[part] = {}
-    if not isinstance(child, dict | list):
-        rule = "holds no list here" if is_list else "is no section here, so no key in it can be set"
+            child = parent[last] = {}
+    if not isinstance(child, list if is_list else dict):
+        rule = "is no list, so it has no such item" if is_list else "is no section, so it has no such key"
+        key = dotted(path)
         raise _Refused(Fault(key, described(child), rule, f"set it whole, as in {key}={'[..]' if is_list else '{..}'}"))
     return child
 
@@ -134,7 +134,6 @@ def _set(parent: Any, path: tuple[str | int, ...], value: Any) -> None:
             raise _Refused(Fault(dotted(path), "null", "cannot remove one item of a list", "set the whole list"))
         parent[last] = value
         return
-    _check_section(parent, path[:-1])
     model = section_at(path[:-1])
     if value is None and model is not None and field_of(model, last) is not None:
         parent.pop(last, None)
@@ -142,14 +141,8 @@ def _set(parent: Any, path: tuple[str | int, ...], value: Any) -> None:
         parent[last] = value
 
 
-def _check_index(parent: Any, path: tuple[str | int, ...]) -> None:
-    count = len(parent) if isinstance(parent, list) else 0
-    if not isinstance(path[-1], int) or path[-1] >= count:
+def _check_index(items: list[Any], path: tuple[str | int, ...]) -> None:
+    index, count = path[-1], len(items)
+    if isinstance(index, int) and index >= count:
         remedy = f"use [0] to [{count - 1}]" if count else "set the whole list"
         raise _Refused(Fault(dotted(path), "", f"is not there: {dotted(path[:-1])} has {count} items", remedy))
-
-
-def _check_section(parent: Any, path: tuple[str | int, ...]) -> None:
-    if not isinstance(parent, dict):
-        rule = "is a list, which has no keys" if isinstance(parent, list) else "is no section"
-        raise _Refused(Fault(dotted(path), "", rule, f"name an item, as in {dotted(path)}[0]"))

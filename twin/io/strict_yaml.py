@@ -237,20 +237,15 @@ def _syntax_fault(error: yaml.YAMLError, text: str) -> Fault:
         line, column = _line_and_column(text[: getattr(error, "position", 0)])
         remedy = "remove it; a scenario is plain text"
         return Fault("", "", "holds a control character", remedy, f"{line}:{column}")
-    line, column = mark.line + 1, mark.column + 1
+    lines = text.rstrip().splitlines() or [""]
+    is_end = mark.line >= len(lines) or mark.index >= len(text.rstrip())
+    line, column = (len(lines), len(lines[-1]) + 1) if is_end else (mark.line + 1, mark.column + 1)
     rule = f"cannot be read as YAML: {getattr(error, 'problem', None) or 'malformed'}"
     begun = getattr(error, "context_mark", None)
-    if begun is not None and begun.line + 1 != line:
+    if begun is not None and begun.line + 1 < line:
         rule += f", after what begins in line {begun.line + 1}"
-    lines = text.splitlines()
-    there = lines[line - 1] if line <= len(lines) else ""
-    return Fault(
-        "",
-        shown(there.strip()),
-        rule,
-        _syntax_remedy(there[:column], mark.index >= len(text.rstrip())),
-        f"{line}:{column}",
-    )
+    there = lines[line - 1]
+    return Fault("", shown(there.strip()), rule, _syntax_remedy(there[:column], is_end), f"{line}:{column}")
 
 
 def _syntax_remedy(before: str, is_end: bool) -> str:

@@ -52,6 +52,8 @@ def summary(manifest: Mapping[str, Any]) -> dict[str, list[Line]]:
             lines.extend(_tail(metrics.get(_TAIL), metrics.get(_TAIL_INDEPENDENT)))
         elif name != _TAIL_INDEPENDENT:
             lines.append(Line(metric.label, _shown(metric, metrics.get(name))))
+    if manifest["import_report"] is not None:
+        sections["Launch log"] = list(_launch_log(manifest["import_report"]))
     sections["Run"].extend(_run(manifest))
     return sections
 
@@ -96,6 +98,17 @@ def _tail(shares: Sequence[float] | None, independent: Sequence[float] | None) -
             yield Line(f"time with at least {k} writing", f"{_percent(shares[k - 1])}{beside}")
 
 
+def _launch_log(report: Mapping[str, Any]) -> Iterator[Line]:
+    yield Line("file", f"{report['file']} ({report['format']})")
+    yield Line("rows read", f"{report['rows_read']:,}")
+    for dropped in report["dropped"]:
+        yield Line("rows dropped", f"{dropped['rows']:,}, {dropped['reason']}")
+    yield Line("rows kept", f"{report['rows_kept']:,}, {report['jobs']:,} jobs")
+    yield Line("time zone", report["time_zone"])
+    for note in report["notes"]:
+        yield Line("note", note)
+
+
 def _run(manifest: Mapping[str, Any]) -> Iterator[Line]:
     yield Line("ended because", _ENDS.get(manifest["stopped_by"], manifest["stopped_by"]))
     yield Line("seed", str(manifest["seed"]))
@@ -103,4 +116,4 @@ def _run(manifest: Mapping[str, Any]) -> Iterator[Line]:
     yield Line("anonymous", f"no, broken by {', '.join(broken_by)}" if broken_by else "yes")
     defaults = manifest["defaults"]
     guesses = sum(default["mark"] == "guess" for default in defaults)
-    yield Line("values from defaults", f"{len(defaults)}, of which {guesses} are guesses")
+    yield Line("values from defaults", f"{len(defaults)} (guesses: {guesses})")

@@ -135,7 +135,7 @@ class NodePower(Model):
     compute_w: PositiveWatts = _default("compute", 7750.0, "source", "H100 node measurements 2025: 76 % of nameplate")
     idle_w: Watts = _default("idle", 1800.0, "guess", "range 1.2-2.5 kW")
     write_w: Watts = _default(
-        "write", lambda data: 0.35 * data["compute_w"], "guess", "0.35 of compute; POLCA iteration dips"
+        "write", lambda data: 0.35 * data.get("compute_w", 0.0), "guess", "0.35 of compute; POLCA iteration dips"
     )
     exponent: Annotated[float, Quantity("number", at_least=1.0, at_most=10.0)] = _default(
         "exponent", 2.5, "derived", "fitted to V100, A100, H100, GB300 points"
@@ -153,7 +153,8 @@ class Launch(Model):
 
 
 def _default_compute_s(data: dict[str, Any]) -> float | None:
-    return 1800.0 if data["checkpoint"].trigger == "work" else None
+    checkpoint = data.get("checkpoint")  # absent if it is at fault itself
+    return 1800.0 if checkpoint is not None and checkpoint.trigger == "work" else None
 
 
 class JobGroup(Model):

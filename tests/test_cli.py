@@ -1,0 +1,300 @@
+"""Results go to stdout, everything else to stderr, and the exit code says how it ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from twin import api, cli
+from twin.errors import StalledError
+from twin.report.run_summary import scaled, summary
+
+SCENARIO = """\
+twin: 1
+name: four in turn
+question: Does a stagger of 5 s hold?
+stop: {cycles: 3}
+jobs:
+  - {name: llm, count: 4, nodes: 64, launch: {every: 5 s}}
+power: {cap: 1.5 MW}
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("four.yaml").write_text(SCENARIO)
+    return "four.yaml"
+
+
+@pytest.fixture
+def run(capsys):
+    def command(*arguments):
+        code = cli.main(arguments)
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return command
+
+
+# Help and version
+
+
+def test_help_names_every_command(run):
+    code, out, err = run("--help")
+    assert (code, err) == (0, "")
+    assert {"run", "validate", "schema"} <= set(out.split())
+
+
+def loaded_by(*arguments):
+    """Names of all modules that a command loads."""
+    code = f"import sys, twin.cli; twin.cli.main({list(arguments)}); print(*sys.modules, file=sys.stderr)"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stderr.split())
+
+
+def test_help_loads_neither_models_nor_simulator():
+    assert loaded_by("--help") & {"pydantic", "yaml", "simpy", "numpy"} == set()
+
+
+def test_validate_loads_neither_simulator_nor_tables(scenario):
+    modules = loaded_by("validate", scenario)
+    assert "pydantic" in modules
+    assert modules & {"simpy", "numpy", "pandas", "pyarrow"} == set()
+
+
+def test_version_is_the_one_installed(run):
+    from importlib.metadata import version
+
+    assert run("--version") == (0, f"twin {version('racktwin')}\n", "")
+
+
+# validate
+
+
+def test_a_valid_file_is_said_to_be_so(run, scenario):
+    assert run("validate", scenario) == (0, "four.yaml: valid: jobs: 4 in groups: 1\n", "")
+
+
+def test_one_bad_file_of_two_ends_with_two_and_both_are_judged(run, scenario):
+    Path("bad.yaml").write_text(SCENARIO.replace("64", "0"))
+    code, out, err = run("validate", "bad.yaml", scenario)
+    assert code == 2
+    assert out == "four.yaml: valid: jobs: 4 in groups: 1\n"
+    assert err.startswith("bad.yaml:6:34: jobs[0].nodes: '0' must be at least 1")
+
+
+def test_validate_as_json_is_one_document_of_verdicts_and_faults(run, scenario):
+    Path("bad.yaml").write_text(SCENARIO.replace("64", "0"))
+    code, out, _ = run("validate", "bad.yaml", scenario, "--json")
+    bad, good = json.loads(out)
+    assert code == 2
+    assert good == {"file": "four.yaml", "valid": True, "faults": [], "warnings": []}
+    assert bad["faults"] == [
+        {
+            "key": "jobs[0].nodes",
+            "value": "0",
+            "rule": "must be at least 1",
+            "remedy": "raise it to 1 or more",
+            "where": "bad.yaml:6:34",
+        }
+    ]
+
+
+def test_a_warning_goes_to_stderr_and_leaves_the_file_valid(run, scenario):
+    code, out, err = run("validate", scenario, "--set", "storage.degradation=0.1")
+    assert code == 0
+    assert "valid" in out
+    assert err.startswith("four.yaml: warning: storage.degradation")
+
+
+# schema
+
+
+def test_the_schema_takes_quantities_as_numbers_or_text_and_no_unknown_key(run):
+    code, out, _ = run("schema")
+    schema = json.loads(out)
+    cap = schema["$defs"]["Power"]["properties"]["cap"]
+    kinds = {option["type"] for option in cap["anyOf"]}
+    assert code == 0
+    assert kinds == {"number", "string", "null"}
+    assert schema["additionalProperties"] is False
+    assert {"twin", "name"} == set(schema["required"])
+
+
+def test_the_schema_gives_each_default_its_mark(run):
+    schema = json.loads(run("schema")[1])
+    idle = schema["$defs"]["NodePower"]["properties"]["idle"]
+    assert (idle["default"], idle["mark"]) == (1800.0, "guess")
+
+
+# run
+
+
+def test_a_run_prints_its_summary_on_stdout_and_its_folder_on_stderr(run, scenario):
+    code, out, err = run("run", scenario, "--out", "out")
+    assert code == 0
+    assert err == "run directory: out\n"
+    assert out.startswith("four in turn\nquestion: Does a stagger of 5 s hold?\n")
+    titles = [line for line in out.splitlines() if line and not line.startswith(" ")][2:]
+    assert titles == ["Checkpoints", "Work", "Storage", "Power", "Run"]
+    assert (Path("out") / "run.json").is_file()
+
+
+def test_without_out_a_run_goes_to_a_folder_of_its_name(run, scenario):
+    code, _, err = run("run", scenario)
+    assert (code, err) == (0, "run directory: runs/four-in-turn\n")
+
+
+def test_a_name_cannot_lead_out_of_the_folder_of_runs(run, scenario):
+    _, _, err = run("run", scenario, "--set", "name=../../up")
+    assert err == "run directory: runs/up\n"
+
+
+def test_a_run_as_json_prints_the_manifest_and_nothing_else(run, scenario):
+    code, out, _ = run("run", scenario, "--out", "out", "--json")
+    assert code == 0
+    assert json.loads(out) == json.loads((Path("out") / "run.json").read_text())
+
+
+def test_a_quiet_run_prints_nothing(run, scenario):
+    assert run("run", scenario, "--out", "out", "--quiet") == (0, "", "")
+
+
+def test_the_seed_option_sets_the_seed_even_to_nought(run, scenario):
+    assert json.loads(run("run", scenario, "--seed", "0", "--set", "seed=5", "--json")[1])["seed"] == 0
+
+
+def test_a_run_directory_is_replaced_only_by_force(run, scenario):
+    assert run("run", scenario, "--out", "out")[0] == 0
+    code, out, err = run("run", scenario, "--out", "out")
+    assert (code, out) == (2, "")
+    assert "--force" in err
+    assert run("run", scenario, "--out", "out", "--force")[0] == 0
+
+
+def test_warnings_of_a_run_go_to_stderr(run, scenario):
+    _, out, err = run("run", scenario, "--out", "out", "--set", "fleet={nodes: 32}")
+    assert "warning" not in out
+    assert err.startswith("warning: one job of group 'llm' needs 64 nodes")
+
+
+def test_the_summary_of_a_replay_accounts_for_every_row_of_its_log(run, scenario):
+    Path("log.csv").write_text("job_id,submit_s,nodes,work_s\na,0,1,60\nb,5,2,60\nc,9000,2,60\n")
+    Path("replay.yaml").write_text("twin: 1\nname: r\nreplay: {file: log.csv, window: [0, 1 h]}\n")
+    code, out, _ = run("run", "replay.yaml")
+    lines = out.split("Launch log\n")[1].splitlines()
+    assert code == 0
+    assert [line.split(maxsplit=2)[2] for line in lines[1:4]] == ["3", "1, submitted after the window", "2, 2 jobs"]
+
+
+# Endings
+
+
+def test_an_error_of_a_run_is_its_message(run, scenario, monkeypatch):
+    def stall(*_, **__):
+        raise StalledError("no job can ever move again")
+
+    monkeypatch.setattr(api, "run", stall)
+    assert run("run", scenario) == (2, "", "no job can ever move again\n")
+
+
+def test_a_full_disk_is_a_message(run, scenario, monkeypatch):
+    def fill(*_, **__):
+        raise OSError(28, os.strerror(28), "out/power.parquet")
+
+    monkeypatch.setattr(api, "run", fill)
+    code, out, err = run("run", scenario)
+    assert (code, out) == (2, "")
+    assert err.startswith("out/power.parquet: No space left on device;")
+
+
+def test_an_interrupted_command_ends_with_130_and_no_traceback(run, scenario, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "run", interrupt)
+    code, out, err = run("run", scenario)
+    assert (code, out) == (130, "")
+    assert err.strip() == "interrupted"
+
+
+def test_a_real_interrupt_leaves_no_run_and_no_traceback(scenario):
+    endless = ["run", scenario, "--out", "out", "--set", "stop.cycles=100000000"]
+    command = subprocess.Popen([sys.executable, "-m", "twin", *endless], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    for _ in range(1200):  # until the run has written its first rows
+        if any(path.stat().st_size > 1000 for path in Path.cwd().glob(".*/*.parquet")):
+            break
+        time.sleep(0.05)
+    command.send_signal(signal.SIGINT)
+    out, err = command.communicate(timeout=60)
+    assert (command.returncode, out) == (130, b"")
+    assert b"Traceback" not in err
+    assert [path.name for path in Path.cwd().iterdir()] == ["four.yaml"]
+
+
+def test_a_closed_pipe_ends_quietly():
+    ended = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m twin schema | true"], capture_output=True, check=False, text=True
+    )
+    assert ended.stderr == ""
+
+
+def test_a_terminal_without_utf_8_does_not_end_a_run(scenario):
+    Path("four.yaml").write_text(SCENARIO.replace("four in turn", "all ✓"), encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    ended = subprocess.run(
+        [sys.executable, "-m", "twin", "run", scenario], env=environment, capture_output=True, check=False, text=True
+    )
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("all \\u2713\n")
+
+
+def test_the_group_works_under_clicks_own_runner(scenario):
+    assert CliRunner().invoke(cli.cli, ["validate", scenario]).exit_code == 0
+
+
+# The summary
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (22.8, "s", "22.8 s"),
+        (90.0, "s", "1.5 min"),
+        (0.25, "s", "250 ms"),
+        (0.0, "s", "0 s"),
+        (999_999.9, "W", "1 MW"),
+        (-2e6, "W", "-2 MW"),
+        (7.2e9, "J", "2 MWh"),
+        (14.592e12, "B", "14.59 TB"),
+        (1.5112858, "1", "1.511"),
+        (12345.6, "1", "12,346"),
+    ],
+)
+def test_a_value_is_scaled_to_a_readable_unit(value, unit, text):
+    assert scaled(value, unit) == text
+
+
+def manifest(**metrics):
+    rest = {"stopped_by": "time", "seed": 0, "assumptions": {"broken_by": []}, "defaults": [], "import_report": None}
+    return {"metrics": metrics} | rest
+
+
+def test_a_value_that_is_not_known_reads_as_a_dash():
+    lines = dict(summary(manifest(makespan_s=None))["Run"])
+    assert lines["makespan"] == "-"
+
+
+def test_a_long_tail_of_writers_is_shown_at_the_start_at_doublings_and_at_the_peak():
+    shares = [1.0 / k for k in range(1, 21)]
+    lines = summary(manifest(writers_share_at_least=shares, writers_share_at_least_independent=shares))["Storage"]
+    shown = [line.label for line in lines if line.label.startswith("time with at least")]
+    assert shown == [f"time with at least {k} writing" for k in (1, 2, 3, 4, 8, 16, 20)]
