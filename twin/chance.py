@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import IntEnum
 from hashlib import blake2b
-from itertools import repeat
 from math import log1p, sqrt
 
 import numpy as np
@@ -31,15 +30,12 @@ def stream(seed: int, replica: int, group: str, index: int, purpose: Purpose) ->
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(replica, digest, index, purpose)))
 
 
-def stretches(law: str | None, mean_s: float, sigma_s: float, rng: np.random.Generator | None) -> Iterator[float]:
+def stretches(law: str, mean_s: float, sigma_s: float, rng: np.random.Generator) -> Iterator[float]:
     """Full-speed compute work of cycle 0, 1, 2, ... [s], without end; every law has this mean and standard deviation.
 
     Normal: max(0, mean + sigma z), clipped, never redrawn. Lognormal: mean exp(q z - q^2 / 2), q^2 = log(1 + (sigma /
     mean)^2). Uniform: max(0, mean + sigma sqrt(3) (2 u - 1)).
     """
-    if law is None or rng is None:
-        yield from repeat(mean_s)
-        return
     shape = sqrt(log1p((sigma_s / mean_s) ** 2))
     while True:
         if law == "normal":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, repeat
 from math import inf
 
 import numpy as np
@@ -61,12 +61,13 @@ class Job:
 
         A rest under 1e-9 of ``compute_s`` is none. Endless for an endless job.
         """
-        rng = None
+        draws: Iterator[float] = repeat(self.compute_s)
         if self.law is not None:
             rng = chance.stream(self.seed, self.replica, self.group, self.index, Purpose.JITTER)
-        draws = chance.stretches(self.law, self.compute_s, self.sigma_s, rng)
-        if self.work_s == inf:
-            yield from draws
+            draws = chance.stretches(self.law, self.compute_s, self.sigma_s, rng)
+        return draws if self.work_s == inf else self._cut(draws)
+
+    def _cut(self, draws: Iterator[float]) -> Iterator[float]:
         left_s = self.work_s
         for drawn_s in draws:
             yield min(drawn_s, left_s)

@@ -26,7 +26,7 @@ class FeederState:
 
     Args:
         number: its place among the states remembered.
-        loads: nodes computing by profile, then the others by profile.
+        loads: nodes computing by profile, then nodes running by profile.
     """
 
     number: int
@@ -47,7 +47,7 @@ class PowerFabric:
 
     Attributes:
         cap_w: the limit that the controller enforces [W]; inf for none.
-        computing, others: nodes in a compute phase, and running but not computing, by profile.
+        computing, running: nodes in a compute phase, and of all jobs launched and not done, by profile.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class PowerFabric:
         self._energy_j = 0.0
         self.clock = VirtualClock(timeline, instant)
         self.computing = [0] * len(profiles)
-        self.others = [0] * len(profiles)
+        self.running = [0] * len(profiles)
         self._states: dict[tuple[int, ...], FeederState] = {}
         self._settled = self._state((0,) * (2 * len(profiles)))
         self._settled_s = 0.0
@@ -82,7 +82,7 @@ class PowerFabric:
 
     def settle(self, now_s: float) -> None:
         """Command the speed for the loads present from ``now_s`` [s] on."""
-        loads = (*self.computing, *self.others)
+        loads = (*self.computing, *self.running)
         state = self._states.get(loads) or self._state(loads)
         self.clock.settle(now_s, state.speed)
         if state is not self._settled:
@@ -131,8 +131,8 @@ class PowerFabric:
         full_w = 0.0  # dynamic draw at full speed
         dynamic_w: list[float] = []
         exponents: list[float] = []
-        for profile, computing, others in zip(self._profiles, loads[:count], loads[count:], strict=True):
-            fixed_w += computing * profile.idle_w + others * profile.write_w
+        for profile, computing, running in zip(self._profiles, loads[:count], loads[count:], strict=True):
+            fixed_w += computing * profile.idle_w + (running - computing) * profile.write_w
             if computing:
                 dynamic_w.append(computing * (profile.compute_w - profile.idle_w))
                 exponents.append(profile.exponent)
@@ -147,7 +147,7 @@ class PowerFabric:
         if len(self._states) == _REMEMBERED:
             self._forget_states()
         draw_w = min(fixed_w + drawn_w, max(fixed_w, self.cap_w))  # the speed meets the cap up to its last digit
-        state = FeederState(len(self._states), loads, fixed_w + full_w, draw_w, speed, sum(loads))
+        state = FeederState(len(self._states), loads, fixed_w + full_w, draw_w, speed, sum(loads[count:]))
         self._states[loads] = state
         return state
 

@@ -71,12 +71,11 @@ class Datacenter:
             )
             for job in jobs
         ]
-        self._jobs_by_rank = {job.job.rank: job for job in self._jobs}
         self._has_clocks = any(job.every_s is not None for job in jobs)
 
     def run(self) -> Outcome:
         """Start every job, in the order of ranks, and run to the end."""
-        for _, job in sorted(self._jobs_by_rank.items()):
+        for job in sorted(self._jobs, key=lambda job: job.job.rank):
             self._timeline.process(job.run() if job.job.every_s is None else job.run_on_wall_clock())
         self._timeline.run(self._ending.event)
         return self._finish(self._timeline.now)
@@ -103,7 +102,7 @@ class Datacenter:
     def _stand_still(self) -> None:
         """An instant without end: phases too short to move the clock at the present time."""
         users = (*self._fabric.clock.users(), *self._store.clock.users())
-        names = sorted({self._jobs_by_rank[user.rank].job.name for user in users})
+        names = sorted(job.job.name for job in self._jobs if job.user in users)
         shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")  # noqa: PLR2004
         raise StalledError(
             f"simulated time stands still at {self._timeline.now:g} s: the phases of {shown or 'every job'} are too "

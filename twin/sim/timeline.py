@@ -25,11 +25,6 @@ class Timeline(simpy.Environment):
         """Queue an event at ``time_s`` [s], which is not in the past."""
         heappush(self._queue, (time_s, priority, next(self._eid), event))  # type: ignore[misc]
 
-    @property
-    def instant_is_over(self) -> bool:
-        """Nothing else is queued at the present time."""
-        return not self._queue or self._queue[0][0] > self._now
-
 
 class Alarm(Event):
     """One event that is queued again and again and calls back whenever it rings.
@@ -41,14 +36,14 @@ class Alarm(Event):
         super().__init__(timeline)
         self._ok = True
         self._value = None
-        self._timeline = timeline
+        self._queue, self._serial = timeline._queue, timeline._eid
         self._priority = priority
         self.again: list[Callable[[Any], None]] = [callback]
 
     def set(self, time_s: float) -> None:
         """Ring at ``time_s`` [s]; what was set before still rings."""
         self.callbacks = self.again
-        self._timeline.at(self, time_s, self._priority)
+        heappush(self._queue, (time_s, self._priority, next(self._serial), self))  # Timeline.at, unrolled
 
 
 class Waiter(Event):
@@ -75,40 +70,45 @@ class Instant:
     Args:
         settle: takes the time [s]; grants, joins and sets rates.
         stalled: raises the error of an instant that never ends.
+
+    Attributes:
+        is_asked: the present instant will be settled; whoever needs that calls ``ask`` unless this is true.
     """
 
     ROUNDS = 100_000  # zero-length phases in a row at one time; a fleet that advances needs a handful
 
     def __init__(self, timeline: Timeline, settle: Callable[[float], None], stalled: Callable[[], None]) -> None:
+        self.is_asked = False
         self._timeline = timeline
+        self._queue = timeline._queue
         self._settle = settle
         self._stalled = stalled
-        self._is_asked = False
         self._alarm = Alarm(timeline, self._close, SETTLE)
         self._rounds = 0
         self._last_s = -1.0
 
     def ask(self) -> None:
         """Settle before time moves on."""
-        if not self._is_asked:
-            self._is_asked = True
+        if not self.is_asked:
+            self.is_asked = True
             self._alarm.set(self._timeline._now)
 
     def after(self, phase_ends: Callable[[], None]) -> None:
         """Run phase ends, then settle: at once when nothing else is due now, which saves an event in three."""
-        if self._is_asked:
+        if self.is_asked:
             phase_ends()
             return
-        self._is_asked = True
+        self.is_asked = True
         phase_ends()
-        if self._timeline.instant_is_over:
+        queue = self._queue
+        if not queue or queue[0][0] > self._timeline._now:
             self._close(None)
         else:
             self._alarm.set(self._timeline._now)
 
     def _close(self, _alarm: Event | None) -> None:
         now_s = self._timeline._now
-        self._is_asked = False
+        self.is_asked = False
         if now_s > self._last_s:
             self._last_s = now_s
             self._rounds = 0

@@ -25,6 +25,9 @@ class Phase(StrEnum):
     DONE = "done"
 
 
+PENDING, COMPUTING, WRITING, DONE = Phase  # bare names: they are compared at every phase end
+
+
 class TrainingJob:
     """One blocking job at the store and behind the power fabric.
 
@@ -51,7 +54,7 @@ class TrainingJob:
     ) -> None:
         self.job = job
         self.user = User(timeline, job.rank)
-        self.phase = Phase.PENDING
+        self.phase = PENDING
         self.cycle = 0
         self.compute_start_s = 0.0
         self.due_s = 0.0
@@ -61,6 +64,8 @@ class TrainingJob:
         self._tick_number = 0
         self._timeline = timeline
         self._profile = profile
+        self._nodes = job.nodes
+        self._size_b = job.size_b
         self._fabric = fabric
         self._store = store
         self._checkpoints = checkpoints
@@ -72,7 +77,7 @@ class TrainingJob:
     def run(self) -> Process:
         """The life of a job whose checkpoints follow its work."""
         yield self._launch()
-        self._ending.launched()
+        self._start()
         for work_s in self.job.stretches():
             yield self._compute(work_s)
             self.work_s += work_s
@@ -83,7 +88,7 @@ class TrainingJob:
     def run_on_wall_clock(self) -> Process:
         """The life of a job whose checkpoints fall at offset + k * every, whatever it got done by then."""
         yield self._launch()
-        self._ending.launched()
+        self._start()
         self._set_next_tick(Alarm(self._timeline, self._tick, PHASE_END))
         left_s = self.job.work_s
         while left_s >= 1e-9 * self.job.compute_s or self.cycle == 0:
@@ -101,22 +106,22 @@ class TrainingJob:
     @property
     def is_clocked(self) -> bool:
         """A wall-clock trigger is pending for it."""
-        return self.job.every_s is not None and self.phase in (Phase.COMPUTING, Phase.WRITING)
+        return self.job.every_s is not None and self.phase in (COMPUTING, WRITING)
 
     @property
     def phase_ends(self) -> int:
         """Ends of compute stretches and of writes so far."""
-        return 2 * self.cycle + (self.phase is Phase.WRITING)
+        return 2 * self.cycle + (self.phase is WRITING)
 
     def work_done_s(self, now_s: float) -> float:
         """Full-speed work done up to ``now_s`` [s], at the close of an instant or later in the same state."""
-        if self.phase is Phase.COMPUTING:
+        if self.phase is COMPUTING:
             return self.work_s + self._fabric.clock.served_at(now_s, self.user)
         return self.work_s + (self.user.served if self._has_quit else 0.0)
 
     def record_unfinished(self) -> None:
         """Write down a checkpoint cut by the end of the run."""
-        if self.phase is Phase.WRITING and self._checkpoints is not None:
+        if self.phase is WRITING and self._checkpoints is not None:
             rows, job, null = self._checkpoints, self.job, Rows.NULL
             state = rows.code("state", self.phase)
             rows.append(
@@ -129,22 +134,21 @@ class TrainingJob:
         self._timeline.at(launch, self.job.launch_s, PHASE_END)
         return launch
 
+    def _start(self) -> None:
+        self._fabric.running[self._profile] += self._nodes
+        self._ending.launched()
+
     def _compute(self, work_s: float) -> User:
-        fabric, profile, nodes = self._fabric, self._profile, self.job.nodes
-        if self.phase is Phase.WRITING:
-            fabric.others[profile] -= nodes
-        self.phase = Phase.COMPUTING
-        fabric.computing[profile] += nodes
+        self.phase = COMPUTING
+        self._fabric.computing[self._profile] += self._nodes
         self.compute_start_s = self._timeline._now
-        return fabric.clock.join(work_s, self.user)
+        return self._fabric.clock.join(work_s, self.user)
 
     def _write(self) -> User:
-        fabric, profile, nodes = self._fabric, self._profile, self.job.nodes
-        fabric.computing[profile] -= nodes
-        fabric.others[profile] += nodes
-        self.phase = Phase.WRITING
+        self.phase = WRITING
+        self._fabric.computing[self._profile] -= self._nodes
         self.due_s = self._timeline._now
-        return self._store.write(self.job.size_b, self.user)
+        return self._store.write(self._size_b, self.user)
 
     def _end_cycle(self) -> None:
         self._store.writers -= 1
@@ -158,7 +162,7 @@ class TrainingJob:
                 due_s,
                 now_s,
                 now_s - due_s,
-                self.job.size_b,
+                self._size_b,
                 self._done_code,
             )
         self.cycle += 1
@@ -166,16 +170,16 @@ class TrainingJob:
             self._ending.reached_last_cycle()
 
     def _finish(self) -> None:
-        self._fabric.others[self._profile] -= self.job.nodes
-        self.phase = Phase.DONE
+        self._fabric.running[self._profile] -= self._nodes
+        self.phase = DONE
         self.end_s = self._timeline._now
         self._ending.finished(self.cycle)
 
     def _tick(self, ticks: Alarm) -> None:
         """A wall-clock trigger: ends the compute stretch, or is skipped if the job is not in one."""
-        if self.phase is Phase.DONE:
+        if self.phase is DONE:
             return
-        if self.phase is Phase.COMPUTING and self.compute_start_s < self._timeline._now:
+        if self.phase is COMPUTING and self.compute_start_s < self._timeline._now:
             self._has_quit = True
             self._fabric.clock.quit(self.user)
             self.user.resume()

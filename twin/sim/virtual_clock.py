@@ -8,21 +8,21 @@ from math import inf
 from twin.laws.clock import advanced, due_s
 from twin.sim.timeline import PHASE_END, Alarm, Instant, Timeline, Waiter
 
+_STAY_BITS = 40
+
 
 class User(Waiter):
     """One user of a clock: a process that waits for its work to be served.
 
     Attributes:
-        rank: place in the order in which equal marks leave.
-        stay: number of its present stay, so that entries of earlier stays are known as stale.
+        order: place in which equal marks leave: the rank, then the number of its stay; entries of other stays are stale.
         joined: V when it joined [work].
         served: work it had when it quit before its mark [work].
     """
 
     def __init__(self, timeline: Timeline, rank: int) -> None:
         super().__init__(timeline)
-        self.rank = rank
-        self.stay = 0
+        self.order = rank << _STAY_BITS
         self.joined = 0.0
         self.served = 0.0
 
@@ -39,23 +39,25 @@ class VirtualClock:
         self._since_s = 0.0
         self._rate = 0.0
         self._rang = False
-        self._users: list[tuple[float, int, int, User]] = []  # heap of (mark, rank, stay, user)
+        self._users: list[tuple[float, int, User]] = []  # heap of (mark, order, user)
         self._joining: list[tuple[float, User]] = []
         self._quitting: list[User] = []
         self._stale = 0  # entries in the heap of users that quit
+        self._leave = self._let_leave
         self.due_s = inf
 
     def join(self, work: float, user: User) -> User:
         """Ask to be served ``work``; the user's process goes on when it is. Yield what is returned."""
         self._joining.append((work, user))
         user.callbacks = []
-        self._instant.ask()
+        if not self._instant.is_asked:
+            self._instant.ask()
         return user
 
     def quit(self, user: User) -> None:
         """Ask to leave before the mark; ``user.served`` holds the work done once the instant is settled."""
         self._quitting.append(user)
-        user.stay += 1
+        user.order += 1
         self._stale += 1
         self._instant.ask()
 
@@ -80,7 +82,7 @@ class VirtualClock:
         if joining:
             for work, user in joining:
                 user.joined = v
-                heappush(users, (v + work, user.rank, user.stay, user))
+                heappush(users, (v + work, user.order, user))
             joining.clear()
         if self._stale:
             self._drop_stale()
@@ -95,13 +97,13 @@ class VirtualClock:
 
     def users(self) -> list[User]:
         """Who is on the clock, in no order."""
-        return [user for _, _, stay, user in self._users if user.stay == stay]
+        return [user for _, order, user in self._users if user.order == order]
 
     def _ring(self, alarm: Alarm) -> None:
         now_s = self._timeline._now
         alarm.callbacks = alarm.again
         if now_s == self.due_s:
-            self._instant.after(self._let_leave)
+            self._instant.after(self._leave)
         elif now_s >= self._armed_s:
             self._armed_s = self.due_s
             if self.due_s < inf:
@@ -114,8 +116,8 @@ class VirtualClock:
         self._rang = True
         self.due_s = self._armed_s = inf
         while users and users[0][0] == mark:
-            _, _, stay, user = heappop(users)
-            if user.stay == stay:
+            _, order, user = heappop(users)
+            if user.order == order:
                 # Waiter.resume, unrolled: the hottest line of a run
                 (resume,), user.callbacks = user.callbacks, None  # type: ignore[assignment]
                 resume(user)
@@ -134,10 +136,10 @@ class VirtualClock:
 
     def _drop_stale(self) -> None:
         users = self._users
-        while users and users[0][3].stay != users[0][2]:
+        while users and users[0][2].order != users[0][1]:
             heappop(users)
             self._stale -= 1
         if self._stale > len(users) // 2:
-            users[:] = [entry for entry in users if entry[3].stay == entry[2]]
+            users[:] = [entry for entry in users if entry[2].order == entry[1]]
             heapify(users)
             self._stale = 0
