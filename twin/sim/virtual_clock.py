@@ -15,7 +15,7 @@ class User(Waiter):
     """One user of a clock: a process that waits for its work to be served.
 
     Attributes:
-        order: place in which equal marks leave: the rank, then the number of its stay; entries of other stays are stale.
+        order: place in which equal marks leave: rank, then number of its stay; entries of other stays are stale.
         joined: V when it joined [work].
         served: work it had when it quit before its mark [work].
     """
