@@ -185,6 +185,17 @@ def test_a_run_that_ends_early_leaves_nothing(tmp_path: Path, error: BaseExcepti
     assert names(tmp_path) == []
 
 
+def test_a_table_that_cannot_be_opened_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(path: Path, arrow_schema: pa.Schema) -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr("twin.io.run_directory._parquet_writer", no_room)
+    with pytest.raises(RunDirectoryError, match="Too many open files"):
+        save(recording(), tmp_path / "run")
+
+    assert names(tmp_path) == []
+
+
 def test_a_forced_run_that_ends_early_leaves_the_old_run(tmp_path: Path) -> None:
     save(recording(rows=2), tmp_path / "run")
 

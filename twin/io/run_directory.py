@@ -41,9 +41,8 @@ class ParquetTable:
     def batches(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """The rows in order, a part of a row group at a time."""
         with _reading(self._path), _parquet(self._path) as file:
-            for group in range(
-                file.num_row_groups
-            ):  # over all groups at once it reads ahead, the more the longer the file
+            # Group by group: over all groups at once pyarrow reads ahead, the further the longer the file.
+            for group in range(file.num_row_groups):
                 for batch in file.iter_batches(_ROWS_PER_READ, row_groups=[group], columns=columns, use_threads=False):
                     yield batch.select(columns)
 
@@ -63,7 +62,13 @@ class RunWriter:
         self._force = force
         self._temporary = _sibling(target, "tmp")
         self._temporary.mkdir()
-        self._files = {table: _parquet_writer(self._path(table), schema(table, provenance)) for table in tables}
+        self._files: dict[str, pq.ParquetWriter] = {}
+        try:
+            for table in tables:
+                self._files[table] = _parquet_writer(self._path(table), schema(table, provenance))
+        except BaseException:
+            self.discard()
+            raise
 
     def write(self, table: str, batch: pa.RecordBatch) -> None:
         """Append rows to a table, as one row group."""

@@ -36,7 +36,8 @@ class Alarm(Event):
         super().__init__(timeline)
         self._ok = True
         self._value = None
-        self._queue, self._serial = timeline._queue, timeline._eid
+        self._queue: list[Any] = timeline._queue
+        self._serial = timeline._eid
         self._priority = priority
         self.again: list[Callable[[Any], None]] = [callback]
 
