@@ -268,7 +268,8 @@ def test_the_group_works_under_clicks_own_runner(scenario):
     ("value", "unit", "text"),
     [
         (22.8, "s", "22.8 s"),
-        (90.0, "s", "1.5 min"),
+        (90.0, "s", "90 s"),
+        (150.0, "s", "2.5 min"),
         (0.25, "s", "250 ms"),
         (0.0, "s", "0 s"),
         (999_999.9, "W", "1 MW"),

@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 from twin import recording
 from twin.analysis.assumptions import assumptions
 from twin.analysis.summary import summarise
-from twin.errors import TwinError
+from twin.errors import ScenarioError, TwinError
 from twin.fleet import Job, jobs_of
 from twin.io import run_directory, scenario_files
 from twin.io.launch_logs import read_schedule
 from twin.recording import FORMAT_VERSION, TABLES, MemoryTable, Sink, Source, schema
-from twin.scenario import Scenario, defaulted, resolved, scenario_hash
+from twin.scenario import Scenario, cap_faults, defaulted, resolved, scenario_hash
 from twin.sim.simulate import simulate as simulate_with_simpy
 
 ENGINES = ("auto", "simpy")
@@ -150,6 +150,8 @@ def _plan(scenario: Scenario, engine: str, replica: int, tables: Collection[str]
         report = asdict(imported)
         warnings += imported.warnings
     jobs = jobs_of(scenario, schedule, replica)
+    if faults := cap_faults(scenario.power.cap_w, [(job.name, job.nodes, job.power.idle_w) for job in jobs]):
+        raise ScenarioError(faults)
     return _Plan(scenario, jobs, chosen, _identity(scenario, replica), report, warnings)
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 import pyarrow as pa
 
+from twin.errors import TwinError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -230,13 +232,18 @@ class Recording:
 
     def batches(self, table: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Rows of a table in order, in batches of bounded size."""
-        return self.sources[table].batches(columns)
+        return self._source(table).batches(columns)
 
     def table(self, name: str) -> pa.Table:
         """A table of the run, columns as in ``TABLES``."""
-        return self.sources[name].table()
+        return self._source(name).table()
 
     def frame(self, name: str) -> pd.DataFrame:
         """The same for pandas."""
         frame: pd.DataFrame = self.table(name).to_pandas()
         return frame
+
+    def _source(self, table: str) -> Source:
+        if table not in self.sources:
+            raise TwinError(f"table {table!r}: is not in this recording; it has {', '.join(self.sources) or 'none'}")
+        return self.sources[table]

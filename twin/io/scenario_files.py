@@ -80,6 +80,9 @@ def _scenario(document: Document, source: str, overrides: Sequence[str], folder:
     faults += refused
     scenario, found = _validated(document.value, _Keys(fault.key for fault in faults), _Keys(document.lost))
     faults += [_located(fault, document.written, done) for fault in found]
+    if scenario is not None and scenario.replay is not None and not (folder / scenario.replay.file).is_file():
+        fault = Fault("replay.file", shown(scenario.replay.file), "is no file", f"it is looked for from {folder}/")
+        faults.append(_located(fault, document.written, done))
     if scenario is None or faults:
         raise ScenarioError([replace(f, where=_place(source, f.where)) for f in sorted(faults, key=_order)])
     scenario._folder = folder

@@ -61,11 +61,16 @@ def summary(manifest: Mapping[str, Any]) -> dict[str, list[Line]]:
 def scaled(value: float, unit: str) -> str:
     """The value in the largest unit of which it is at least one, to four digits: ``22.8 s``, ``1.2 MW``.
 
+    Times change to a larger unit from two of it on: ``91.2 s`` stands beside ``22.8 s``.
+
     Args:
         value: in the unit given, an SI unit or ``1``.
     """
     scales = _SCALES.get(unit, ((1.0, "" if unit == "1" else unit),))
-    fitting = (scale for scale in scales if abs(value) >= _ALMOST * scale[0] or (value == 0.0 and scale[0] == 1.0))
+    least = {size: 2.0 * size if unit == "s" and size > 1.0 else size for size, _ in scales}
+    fitting = (
+        scale for scale in scales if abs(value) >= _ALMOST * least[scale[0]] or (value == 0.0 and scale[0] == 1.0)
+    )
     size, name = next(fitting, scales[-1])
     return f"{_digits(value / size)} {name}".rstrip()
 
@@ -104,9 +109,16 @@ def _launch_log(report: Mapping[str, Any]) -> Iterator[Line]:
     for dropped in report["dropped"]:
         yield Line("rows dropped", f"{dropped['rows']:,}, {dropped['reason']}")
     yield Line("rows kept", f"{report['rows_kept']:,}, {report['jobs']:,} jobs")
+    yield Line("sizes", f"{_range(report['gpus'])} GPUs on {_range(report['nodes'])} nodes")
+    shortest_s, longest_s = report["duration_s"]
+    yield Line("work of a job", f"{scaled(shortest_s, 's')} to {scaled(longest_s, 's')}")
     yield Line("time zone", report["time_zone"])
     for note in report["notes"]:
         yield Line("note", note)
+
+
+def _range(ends: Sequence[int]) -> str:
+    return f"{ends[0]:,} to {ends[1]:,}"
 
 
 def _run(manifest: Mapping[str, Any]) -> Iterator[Line]:

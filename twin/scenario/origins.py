@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from twin.scenario.models import Scenario
+from twin.scenario.models import Replay, Scenario
 
 
 def resolved(scenario: Scenario) -> dict[str, Any]:
@@ -29,6 +29,8 @@ def defaulted(scenario: Scenario) -> list[dict[str, Any]]:
 
 
 def _defaulted(prefix: str, section: BaseModel) -> Iterator[dict[str, Any]]:
+    if isinstance(section, Replay) and isinstance(section.profile, str):
+        yield from _defaulted(f"{prefix}profile.", section.job_profile)
     for name, field in type(section).model_fields.items():
         key = f"{prefix}{field.alias or name}"
         value = getattr(section, name)

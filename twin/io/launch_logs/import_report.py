@@ -56,25 +56,6 @@ class ImportReport:
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
-    def lines(self) -> list[str]:
-        """The report for a terminal, a line each."""
-        shortest_s, longest_s = self.duration_s
-        first_s, last_s = self.submit_s
-        shown = [
-            f"{self.file} ({self.format}, sha256 {self.sha256[:12]}): {self.rows_read} rows read, "
-            f"{self.rows_kept} kept, {self.rows_read - self.rows_kept} dropped; {self.jobs} jobs",
-            *(f"  dropped {dropped.sentence()}" for dropped in self.dropped),
-            f"  {self.gpus[0]} to {self.gpus[1]} GPUs on {self.nodes[0]} to {self.nodes[1]} nodes",
-            f"  {shortest_s:g} s to {longest_s / 3600.0:.4g} h of work, in all {self.work_s / 3600.0:.6g} h "
-            f"and {self.work_gpu_s / 3600.0:.6g} GPU h",
-            f"  submitted {first_s / 86400.0:.4g} to {last_s / 86400.0:.4g} d after the start of the run",
-        ]
-        if self.wall_times is not None:
-            shown.append(f"  {self.wall_times[0]} to {self.wall_times[1]} in the log; time zone {self.time_zone}")
-        shown.extend(f"  note: {note}" for note in self.notes)
-        shown.extend(f"  warning: {warning}" for warning in self.warnings)
-        return shown
-
 
 def import_report(
     replay: Replay,
