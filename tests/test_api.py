@@ -96,6 +96,7 @@ def test_the_manifest_says_all_that_is_known_of_the_run() -> None:
         "rows",
         "assumptions",
         "metrics",
+        "estimate",
         "import_report",
         "warnings",
     ]
@@ -225,7 +226,7 @@ def test_a_run_refuses_a_name_that_is_taken_before_it_simulates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     twin.run(small(), tmp_path / "run")
-    monkeypatch.setattr("twin.api.simulate_with_simpy", lambda *_, **__: pytest.fail("it simulated"))
+    monkeypatch.setattr("twin.sim.simulate.simulate", lambda *_, **__: pytest.fail("it simulated"))
 
     with pytest.raises(twin.RunDirectoryError, match="exists already"):
         twin.run(small(), tmp_path / "run")

@@ -51,7 +51,7 @@ def run(capsys):
 def test_help_names_every_command(run):
     code, out, err = run("--help")
     assert (code, err) == (0, "")
-    assert {"run", "validate", "schema"} <= set(out.split())
+    assert {"run", "validate", "schema", "estimate", "explain"} <= set(out.split())
 
 
 def loaded_by(*arguments):
@@ -133,6 +133,77 @@ def test_the_schema_gives_each_default_its_mark(run):
     schema = json.loads(run("schema")[1])
     idle = schema["$defs"]["NodePower"]["properties"]["idle"]
     assert (idle["default"], idle["mark"]) == (1800.0, "guess")
+
+
+# estimate
+
+
+def test_an_estimate_prints_its_verdict_and_numbers_on_stdout_and_writes_nothing(run, scenario):
+    code, out, err = run("estimate", scenario)
+    assert (code, err) == (0, "")
+    assert out.startswith("four in turn\n")
+    assert "on average over launches" in out
+    assert "time with at least 2 writing" in out
+    assert [path.name for path in Path().iterdir()] == ["four.yaml"]
+
+
+def test_an_estimate_as_json_is_one_document_and_overrides_count(run, scenario):
+    code, out, _ = run("estimate", scenario, "--json", "--set", "jobs.llm.jitter.sigma=10 s")
+    found = json.loads(out)
+    assert (code, found["verdict"], found["product_form"]["metrics"]["jobs"]) == (0, "exact", 4)
+
+
+def test_an_estimate_loads_neither_simulator_nor_pandas(scenario):
+    modules = loaded_by("estimate", scenario)
+    assert "twin.analysis.estimate" in modules
+    assert modules & {"simpy", "pandas"} == set()
+
+
+def test_an_estimate_that_does_not_apply_is_an_answer_not_an_error(run, scenario):
+    code, out, _ = run("estimate", scenario, "--set", "jobs.llm.launch=null")
+    assert code == 0
+    assert "not applicable  4 jobs of one rhythm are launched at one instant" in out
+
+
+# explain
+
+
+def test_an_explanation_gives_unit_definition_and_source(run):
+    assert run("explain", "young_interval_s") == (
+        0,
+        "young_interval_s (metric)\n"
+        "  unit        s\n"
+        "  definition  Computing between checkpoints, sqrt(2 C M), for the mean job of the fleet. C is the mean time "
+        "from first byte to last measured in the run, M the mean time between failures of the job.\n"
+        "  source      J. W. Young, CACM 17 (1974) 530\n",
+        "",
+    )
+
+
+def test_without_a_topic_every_topic_is_listed_with_its_kind(run):
+    code, out, _ = run("explain")
+    kinds = {tuple(line.split()[:2]) for line in out.splitlines()}
+    assert code == 0
+    assert {
+        ("metric", "goodput"),
+        ("column", "checkpoints.due_s"),
+        ("policy", "none"),
+        ("error", "ScenarioError"),
+    } <= kinds
+
+
+def test_an_unknown_topic_ends_with_two_and_the_nearest_name(run):
+    assert run("explain", "goodpt") == (
+        2,
+        "",
+        "'goodpt' is no metric, column, event, policy, promise or error; did you mean goodput? "
+        "`twin explain` lists all\n",
+    )
+
+
+def test_an_explanation_as_json_is_a_list_of_all_that_has_the_name(run):
+    _, out, _ = run("explain", "energy_j", "--json")
+    assert [(entry["kind"], entry["unit"]) for entry in json.loads(out)] == [("metric", "J"), ("column", "J")]
 
 
 # run

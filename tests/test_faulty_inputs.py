@@ -124,6 +124,21 @@ CASES = {
     "idle above compute power": Case(
         9, "    power: {idle: 9 kW}", "jobs[0].power.idle", "'9 kW'", "less than jobs[0].power.compute", "lower idle"
     ),
+    "unknown key of failures": Case(
+        13, "failures: {per_node_dy: 1}", "failures.per_node_dy", "'1'", "unknown key", "write per_node_day"
+    ),
+    "no failures at all": Case(
+        13, "failures: {per_node_day: 0}", "failures.per_node_day", "'0'", "must be more than 0", "raise it"
+    ),
+    "failures with a unit": Case(
+        13, "failures: {per_node_day: 1 h}", "failures.per_node_day", "'1 h'", "must be a number", "as in 2.5"
+    ),
+    "negative downtime": Case(
+        13, "failures: {downtime: -1 s}", "failures.downtime", "'-1 s'", "must be at least 0 s", "raise it"
+    ),
+    "rate for the section of failures": Case(
+        13, "failures: 3.8e-3", "failures", "'3.8e-3'", "must be a section", "indented below"
+    ),
     "unknown profile": Case(
         13,
         "replay: {file: a.csv, profile: h1000}",

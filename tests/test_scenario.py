@@ -234,6 +234,14 @@ def test_defaults_of_every_group_and_of_sections_left_out_are_listed():
     assert {"jobs[0].launch", "jobs[1].checkpoint.size", "storage.bandwidth", "power.controller.policy"} <= keys
 
 
+def test_failures_are_left_out_by_default_and_have_marked_defaults_once_asked_for():
+    assert build().failures is None
+    assert [key for key in (entry["key"] for entry in defaulted(build())) if key.startswith("failures")] == []
+    asked = {entry["key"]: (entry["value"], entry["mark"]) for entry in defaulted(build(failures={}))}
+    assert asked["failures.per_node_day"] == (3.8e-3, "derived")
+    assert asked["failures.downtime"] == (720.0, "guess")
+
+
 def test_every_default_has_a_mark_of_the_four():
     marks = {entry["mark"] for entry in defaulted(build(replay={"file": "x", "profile": {}}, fleet={"nodes": 1}))}
     assert marks == {"source", "derived", "guess", "choice"}

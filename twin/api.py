@@ -15,14 +15,14 @@ import pyarrow.compute as pc
 
 from twin import recording
 from twin.analysis.assumptions import assumptions
+from twin.analysis.estimate import Estimate
+from twin.analysis.estimate import estimate as estimate_of
 from twin.analysis.summary import summarise
 from twin.errors import ScenarioError, TwinError
 from twin.fleet import Job, jobs_of
 from twin.io import run_directory, scenario_files
-from twin.io.launch_logs import read_schedule
 from twin.recording import FORMAT_VERSION, TABLES, MemoryTable, Sink, Source, schema
 from twin.scenario import Scenario, cap_faults, defaulted, resolved, scenario_hash
-from twin.sim.simulate import simulate as simulate_with_simpy
 
 ENGINES = ("auto", "simpy")
 _PACKAGES = ("racktwin", "simpy", "numpy", "pandas", "pyarrow", "pydantic", "PyYAML")
@@ -95,6 +95,20 @@ def run(
     return open_run(out)
 
 
+def estimate(scenario: Scenario, *, replica: int = 0) -> Estimate:
+    """Shares of time with k writers, checkpoint times, goodput and power by the product form, without simulating.
+
+    Args:
+        replica: as in ``simulate``.
+    Returns:
+        The numbers, and whether they are exact for this scenario, an average, or not applicable, and why.
+    Raises:
+        TwinError: a launch log that cannot be read, or jobs that do not fit under the cap.
+    """
+    jobs, _ = _fleet(scenario, replica)
+    return estimate_of(scenario, jobs)
+
+
 def open_run(folder: str | Path) -> Recording:
     """The recording of a run directory; its tables stay on disk until they are asked for.
 
@@ -143,16 +157,23 @@ class _Plan:
 def _plan(scenario: Scenario, engine: str, replica: int, tables: Collection[str] | None) -> _Plan:
     _check_engine(engine)
     chosen = _chosen(tables)
+    jobs, report = _fleet(scenario, replica)
+    warnings = [*scenario.warnings(), *(report or {}).get("warnings", ())]
+    return _Plan(scenario, jobs, chosen, _identity(scenario, replica), report, warnings)
+
+
+def _fleet(scenario: Scenario, replica: int) -> tuple[list[Job], dict[str, Any] | None]:
+    """The jobs of a scenario, and the report of reading its launch log; None without one."""
     schedule, report = None, None
-    warnings = scenario.warnings()
     if scenario.replay is not None:
+        from twin.io.launch_logs import read_schedule  # with pandas, which only launch logs need
+
         schedule, imported = read_schedule(scenario.replay, scenario._folder)
         report = asdict(imported)
-        warnings += imported.warnings
     jobs = jobs_of(scenario, schedule, replica)
     if faults := cap_faults(scenario.power.cap_w, [(job.name, job.nodes, job.power.idle_w) for job in jobs]):
         raise ScenarioError(faults)
-    return _Plan(scenario, jobs, chosen, _identity(scenario, replica), report, warnings)
+    return jobs, report
 
 
 def _check_engine(engine: str) -> None:
@@ -192,6 +213,8 @@ def _identity(scenario: Scenario, replica: int) -> dict[str, Any]:
 
 def _execute(plan: _Plan, sink: _FinishingSink) -> dict[str, Any]:
     """Run it into the sink; what comes out is the manifest."""
+    from twin.sim.simulate import simulate as simulate_with_simpy  # an estimate does without SimPy
+
     outcome = simulate_with_simpy(plan.scenario, plan.jobs, sink, plan.provenance, tables=plan.tables)
     recorded = Recording(plan.identity, sink.finish())
     metrics = summarise(plan.scenario, plan.jobs, recorded, outcome.end_s)
@@ -201,6 +224,7 @@ def _execute(plan: _Plan, sink: _FinishingSink) -> dict[str, Any]:
         "rows": {table: outcome.rows[table] for table in plan.tables},
         "assumptions": assumptions(plan.scenario, plan.jobs, metrics),
         "metrics": metrics,
+        "estimate": estimate_of(plan.scenario, plan.jobs).as_dict(),
         "import_report": plan.import_report,
         "warnings": [*plan.warnings, *_warnings_of_run(plan.scenario, recorded)],
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import IntEnum
 from hashlib import blake2b
-from math import log1p, sqrt
+from math import erfc, exp, log1p, pi, sqrt
 
 import numpy as np
 
@@ -45,3 +45,18 @@ def stretches(law: str, mean_s: float, sigma_s: float, rng: np.random.Generator)
         else:
             block = mean_s + sigma_s * (sqrt(3.0) * (2.0 * rng.random(_BLOCK) - 1.0))
         yield from np.maximum(block, 0.0).tolist()
+
+
+def mean_stretch_s(law: str | None, mean_s: float, sigma_s: float) -> float:
+    """Mean of the draws of ``stretches`` [s]: ``mean_s``, or a little more where clipping at 0 counts.
+
+    Args:
+        law: None for no jitter.
+    """
+    if law == "normal":
+        z = mean_s / sigma_s
+        return 0.5 * mean_s * erfc(-z / sqrt(2.0)) + sigma_s * exp(-0.5 * z * z) / sqrt(2.0 * pi)
+    reach_s = sqrt(3.0) * sigma_s
+    if law == "uniform" and reach_s > mean_s:
+        return (mean_s + reach_s) ** 2 / (4.0 * reach_s)
+    return mean_s

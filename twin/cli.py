@@ -16,6 +16,8 @@ import click
 from twin.errors import ScenarioError, TwinError
 
 if TYPE_CHECKING:
+    from twin.recording import Recording
+    from twin.report.run_summary import Line
     from twin.scenario import Scenario
 
 BAD_INPUT = 2
@@ -119,6 +121,7 @@ def schema() -> None:
 @click.option("--force", is_flag=True, help="Replace a run directory that is there.")
 @_overrides
 @click.option("--seed", metavar="N", help="Seed of all chance; short for --set seed=N.")
+@click.option("--report", "with_report", is_flag=True, help="Write the page of the run too, beside its directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest as one JSON document on stdout.")
 @click.option("--quiet", is_flag=True, help="Print errors only, and the JSON document if asked for.")
 def run(
@@ -127,6 +130,7 @@ def run(
     force: bool,
     overrides: tuple[str, ...],
     seed: str | None,
+    with_report: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -138,14 +142,86 @@ def run(
 
     from twin import api  # after the scenario is known to be good: the simulator takes a while to load
 
-    manifest = api.run(scenario, folder, force=force).manifest
+    if with_report:
+        from twin.report import page_file
+
+        page_file.check_free(page_file.beside(folder), force)
+    recording = api.run(scenario, folder, force=force)
+    manifest = recording.manifest
     if not quiet:
         _warn([*manifest["warnings"], *(manifest["import_report"] or {}).get("warnings", ())])
         click.echo(f"run directory: {folder}", err=True)
+    if with_report:
+        _write_page(recording, page_file.beside(folder), force, quiet)
     if as_json:
         _print_json(manifest)
     elif not quiet:
         _print_summary(manifest)
+
+
+@cli.command()
+@click.argument("run_directory", metavar="RUN")
+@click.option("-o", "--out", metavar="FILE", help="The page; default RUN.html, beside the run directory.")
+@click.option("--force", is_flag=True, help="Replace a file that is no racktwin report.")
+@click.option("--quiet", is_flag=True, help="Print errors only.")
+def report(run_directory: str, out: str | None, force: bool, quiet: bool) -> None:
+    """Write the page of a run: one self-contained HTML file with its charts, numbers and assumptions."""
+    from twin import api
+    from twin.report import page_file
+
+    recording = api.open_run(run_directory)
+    _write_page(recording, page_file.beside(run_directory) if out is None else Path(out), force, quiet)
+
+
+@cli.command()
+@click.argument("scenario_file", metavar="SCENARIO")
+@_overrides
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else, on stdout.")
+def estimate(scenario_file: str, overrides: tuple[str, ...], as_json: bool) -> None:
+    """Say how often jobs write at once, how long checkpoints take and what it draws, without simulating."""
+    from twin import api
+    from twin.report.estimate_summary import estimate_summary
+
+    scenario = api.load(scenario_file, overrides)
+    found = api.estimate(scenario).as_dict()
+    _warn(scenario.warnings())
+    if as_json:
+        _print_json(found)
+    else:
+        _print_head(scenario.name, scenario.question, None)
+        _print_sections(estimate_summary(found))
+
+
+@cli.command()
+@click.argument("topic", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else, on stdout.")
+def explain(topic: str | None, as_json: bool) -> None:
+    """Explain a metric, column, event, policy, promise or error: unit, definition, source. Without TOPIC, list all."""
+    from twin.report import explanations
+
+    found = list(explanations.explanations()) if topic is None else explanations.explain(topic)
+    if as_json:
+        _print_json([asdict(entry) for entry in found])
+    elif topic is None:
+        width = max(len(entry.name) for entry in found)
+        for entry in found:
+            click.echo(f"{entry.kind:<8} {entry.name:<{width}}  {entry.brief}")
+    else:
+        for entry in found:
+            click.secho(f"{entry.name} ({entry.kind})", bold=True)
+            for label in ("unit", "definition", "source"):
+                if text := getattr(entry, label):
+                    click.echo(f"  {label:<10}  {text}")
+
+
+def _write_page(recording: Recording, file: Path, force: bool, quiet: bool) -> None:
+    from twin.report import page_file
+    from twin.report.page import page
+
+    page_file.check_free(file, force)
+    page_file.write(file, page(recording), force)
+    if not quiet:
+        click.echo(f"report: {file}", err=True)
 
 
 def _fault(fault: Any) -> dict[str, Any]:
@@ -178,11 +254,19 @@ def _print_json(document: Any) -> None:
 def _print_summary(manifest: Mapping[str, Any]) -> None:
     from twin.report.run_summary import summary
 
-    click.secho(manifest["name"], bold=True)
-    for key in ("question", "answer"):
-        if manifest[key]:
-            click.echo(f"{key}: {manifest[key].strip()}")
-    for title, lines in summary(manifest).items():
+    _print_head(manifest["name"], manifest["question"], manifest["answer"])
+    _print_sections(summary(manifest))
+
+
+def _print_head(name: str, question: str | None, answer: str | None) -> None:
+    click.secho(name, bold=True)
+    for key, text in (("question", question), ("answer", answer)):
+        if text:
+            click.echo(f"{key}: {text.strip()}")
+
+
+def _print_sections(sections: Mapping[str, Sequence[Line]]) -> None:
+    for title, lines in sections.items():
         click.secho(f"\n{title}", bold=True)
         width = max(len(line.label) for line in lines)
         for line in lines:

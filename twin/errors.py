@@ -39,7 +39,11 @@ class Fault:
 
 
 class ScenarioError(TwinError):
-    """A scenario that cannot be run; lists every fault found, one a line."""
+    """A scenario that cannot be run; lists every fault found, one a line.
+
+    A line gives file, line and column, the key, the value, the rule that it breaks, and what to do. ``twin validate``
+    finds the same faults without a run.
+    """
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
@@ -50,12 +54,23 @@ class ScenarioError(TwinError):
 
 
 class LaunchLogError(TwinError):
-    """A launch log that cannot be read as the format it is said to have."""
+    """A launch log that cannot be read as the format it is said to have, or that leaves no job.
+
+    Check ``replay.file``, ``replay.format`` and the header line. Single rows that cannot be read are dropped, and
+    counted in the import report.
+    """
 
 
 class RunDirectoryError(TwinError):
-    """A run directory that cannot be written, or is not one."""
+    """A run directory that cannot be written, or is not one.
+
+    A name that is taken by another run is freed by ``--force``; a folder that holds no run is never replaced.
+    """
 
 
 class StalledError(TwinError):
-    """A fleet that can never move again, or an instant that never ends."""
+    """A fleet that can never move again, or an instant that never ends.
+
+    Mostly the idle draw of all jobs together reaches the cap, so that no computing job has a speed above 0 once nobody
+    writes: raise the cap, or run fewer jobs at once.
+    """

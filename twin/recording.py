@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +34,20 @@ class Column:
     meaning: str
     nullable: bool = False
 
+
+class EventKind(NamedTuple):
+    """A kind of incident: the unit of its value, and what happened."""
+
+    unit: str
+    meaning: str
+
+
+EVENT_KINDS: dict[str, EventKind] = {
+    "trigger_skipped": EventKind(
+        "1", "a wall-clock trigger fell in a stall of its job and was skipped; the value is its number, from 0"
+    ),
+    "fleet_exceeded": EventKind("1", "the nodes in use rose above fleet.nodes; the value is the nodes in use"),
+}
 
 TABLES: dict[str, tuple[Column, ...]] = {
     "jobs": (
@@ -78,7 +92,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
     "events": (
         Column("time_s", "float64", "s", "when it happened"),
-        Column("kind", "string", "", "trigger_skipped, fleet_exceeded"),
+        Column("kind", "string", "", ", ".join(EVENT_KINDS)),
         Column("job_id", "int32", "1", "the job concerned; null if none", True),
         Column("feeder", "string", "", "the feeder concerned; null if none", True),
         Column("value", "float64", "", "size of the incident in the unit of its kind; null if none", True),

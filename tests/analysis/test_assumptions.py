@@ -134,6 +134,7 @@ FOUR = Facts(
     share="job",
     peak_writers=3,
     jobs_done=0,
+    kept_phases=None,
 )
 PAIR = replace(FOUR, jobs=2, peak_writers=2)
 STATED_FOR = {
@@ -180,7 +181,9 @@ NOT_STATED_FOR = [
     ("forgets", replace(FOUR, jobs_done=None)),
     ("forgets", replace(FOUR, peak_writers=1)),
     ("occupancy", replace(FOUR, jobs_done=1)),
-    ("occupancy", PAIR),  # two equal jobs keep their gap
+    ("occupancy", replace(FOUR, kept_phases="there is room for a stagger")),
+    ("occupancy", replace(FOUR, policy="delayed")),
+    ("tail", PAIR),  # two equal jobs keep their gap
     ("occupancy", replace(FOUR, in_step_launches=4)),
     ("occupancy", replace(FOUR, weights=(UNEQUAL_POWER,))),
     ("tail", replace(FOUR, store_contended=False)),
@@ -208,8 +211,12 @@ def test_a_promise_does_not_apply_elsewhere_and_says_why(name, facts):
     assert judged["why"] != PROMISES[name].claim
 
 
-def test_averages_of_two_equal_jobs_follow_the_product_form_once_jitter_moves_their_gap():
-    assert PROMISES["occupancy"].judged(replace(PAIR, jitter=0.01))["applies"]
+@pytest.mark.parametrize("jitter", [{}, {"jitter": {"sigma": 0.1}}], ids=["steady", "jittered"])
+def test_averages_of_two_equal_jobs_follow_the_product_form_once_jitter_moves_their_gap(jitter):
+    found = assumed(jobs=[group(count=2, launch={"every": 5.0}, **jitter)])["promises"]
+
+    assert found["occupancy"]["applies"] == bool(jitter)
+    assert found["tail"]["applies"] == bool(jitter)
 
 
 def test_every_failing_condition_is_named():

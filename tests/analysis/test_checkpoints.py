@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from twin.analysis.checkpoints import checkpoint_metrics, checkpoint_time, lone_write_s
+from twin.analysis.checkpoints import checkpoint_metrics, checkpoint_time, lone_write_s, mean_durations
 from twin.scenario import Storage
 
 from .hand_made import WORKED, WORKED_END_S, clocked_group, fleet_of, group, recording_of, worked_fleet
@@ -90,7 +90,8 @@ def test_time_in_checkpoints_includes_the_unfinished_up_to_the_end(cuts):
 
     assert spent.stalled_s.tolist() == [6.0 + 4.0, 6.0 + 2.0]
     assert spent.writing_s.tolist() == [6.0 + 4.0, 6.0 + 2.0]
-    assert spent.written == 2
+    assert spent.written.tolist() == [1, 1]
+    assert spent.written_s.tolist() == [6.0, 6.0]
 
 
 def test_a_checkpoint_that_waits_at_the_end_stalls_its_job_and_writes_nothing():
@@ -98,3 +99,29 @@ def test_a_checkpoint_that_waits_at_the_end_stalls_its_job_and_writes_nothing():
     spent = checkpoint_time(recording_of({"checkpoints": waiting}), 1, WORKED_END_S)
 
     assert (spent.stalled_s.tolist(), spent.writing_s.tolist()) == ([20.0], [0.0])
+
+
+def test_every_checkpoint_counts_once_in_the_means_of_the_fleet_and_of_its_groups():
+    _, jobs = fleet_of(jobs=[group(name="a"), group(name="b", count=2)], stop={"cycles": 1})
+    rows = [
+        (0, 0, 0.0, 10.0, 10.0, 14.0, 4.0, 8.0, "done"),
+        (0, 1, 14.0, 24.0, 24.0, 29.0, 5.0, 8.0, "done"),
+        (1, 0, 0.0, 20.0, 20.0, 29.0, 9.0, 8.0, "done"),
+        (1, 1, 29.0, 30.0, 30.0, None, None, 8.0, "writing"),
+    ]
+    found = mean_durations(jobs, checkpoint_time(recording_of({"checkpoints": rows}), 3, 31.0))
+
+    assert found["checkpoints_written"] == 3
+    assert found["checkpoint_duration_mean_s"] == 6.0
+    assert found["checkpoint_duration_mean_by_group_s"] == {"a": 4.5, "b": 9.0}
+
+
+def test_a_group_that_wrote_nothing_has_no_mean():
+    _, jobs = fleet_of(jobs=[group()], stop={"cycles": 1})
+    found = mean_durations(jobs, checkpoint_time(recording_of({"checkpoints": []}), 1, 31.0))
+
+    assert found == {
+        "checkpoints_written": 0,
+        "checkpoint_duration_mean_s": None,
+        "checkpoint_duration_mean_by_group_s": {"llm": None},
+    }

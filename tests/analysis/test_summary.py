@@ -26,6 +26,8 @@ WORKED_METRICS = {
     "peak_nodes": 2,
     "offered_load": 2 * 4.0 / 14.0,
     "checkpoints_written": 2,
+    "checkpoint_duration_mean_s": 6.0,
+    "checkpoint_duration_mean_by_group_s": {"llm": 6.0},
     "checkpoint_duration_p50_s": 6.0,
     "checkpoint_duration_p99_s": 6.0,
     "checkpoint_duration_max_s": 6.0,
@@ -55,6 +57,15 @@ WORKED_METRICS = {
     "ramp_60s_w_s": 0.0,
     "cap_binding_share": 0.0,
     "time_over_cap_s": 0.0,
+    "failures_expected": None,
+    "lost_work_expected_s": None,
+    "lost_work_expected_share": None,
+    "ettr_expected": None,
+    "ettr_expected_by_group": None,
+    "young_interval_s": None,
+    "young_interval_by_group_s": None,
+    "daly_interval_s": None,
+    "daly_interval_by_group_s": None,
 }
 
 

@@ -6,7 +6,7 @@ from math import comb, factorial, prod
 import numpy as np
 import pytest
 
-from twin.laws.occupancy import mean_checkpoint_s, time_shares
+from twin.laws.occupancy import mean_checkpoint_s, time_shares, writing_shares
 
 SIZES_B = np.array([1.0, 3.0, 0.5, 2.0, 7.0])
 COMPUTE_S = np.array([10.0, 8.0, 30.0, 1.0, 5.0])
@@ -67,6 +67,23 @@ def test_sixty_four_jobs_of_extreme_sizes_neither_overflow_nor_vanish():
 
     assert np.isfinite(shares).all()
     assert shares.sum() == pytest.approx(1.0, rel=ROUNDING)
+
+
+def test_each_job_writes_for_the_share_of_the_states_in_which_it_does():
+    weights = {writing: subset_weight(writing) for writing in all_states()}
+    expected = [sum(w for s, w in weights.items() if job in s) / sum(weights.values()) for job in range(len(SIZES_B))]
+
+    shares = writing_shares(SIZES_B / COMPUTE_S, RATES_B_S, SPEEDS)
+
+    np.testing.assert_allclose(shares, expected, rtol=ROUNDING)
+
+
+def test_equal_jobs_have_equal_durations_to_the_last_but_a_few_digits_in_a_fleet_of_hundreds():
+    n = 400
+
+    durations_s = mean_checkpoint_s([1.0] * n, [5.0 * n] * n, np.ones(n), np.linspace(1.0, 0.5, n))
+
+    np.testing.assert_allclose(durations_s, durations_s[0], rtol=n * ROUNDING)
 
 
 def test_bytes_asked_for_by_the_jobs_are_the_bytes_the_store_moves():

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from twin.analysis.anonymous_rates import AnonymousRates, kept_phases
 from twin.analysis.checkpoints import lone_write_s
 from twin.analysis.metrics import Value
 from twin.analysis.promises import PROMISES, UNEQUAL_POWER, Facts
@@ -79,6 +80,7 @@ def facts_of(scenario: Scenario, jobs: Sequence[Job], metrics: Mapping[str, Valu
         share=scenario.storage.share,
         peak_writers=_count(metrics.get("peak_writers")),
         jobs_done=_count(metrics.get("jobs_done")),
+        kept_phases=kept_phases(AnonymousRates.of(scenario, jobs)) if jobs else None,
     )
 
 
@@ -168,7 +170,7 @@ def _most_alike(items: Sequence[Hashable]) -> int:
 
 
 def _number(value: Value) -> float | None:
-    return None if value is None or isinstance(value, list) else float(value)
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _count(value: Value) -> int | None:

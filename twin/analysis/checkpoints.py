@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twin.analysis.blocks import Block, Floats, blocks
 from twin.analysis.metrics import Value
@@ -22,27 +23,59 @@ class CheckpointTime:
     """Time of each job in checkpoints within the run.
 
     Args:
-        written: checkpoints ended, all jobs together.
+        written: checkpoints ended, shape (jobs,).
+        written_s: between first and last byte of those [s], shape (jobs,).
         stalled_s: not computing for a checkpoint, an unfinished one included [s], shape (jobs,).
         writing_s: between first and last byte, an unfinished one included [s], shape (jobs,).
     """
 
-    written: int
+    written: NDArray[np.int64]
+    written_s: Floats
     stalled_s: Floats
     writing_s: Floats
 
 
 def checkpoint_time(recording: Recording, jobs: int, end_s: float) -> CheckpointTime:
     """Checkpoints written, and the time that each of the ``jobs`` spent in them up to ``end_s``."""
-    stalled_s, writing_s, written = np.zeros(jobs), np.zeros(jobs), 0
+    stalled_s, writing_s, written_s, written = np.zeros(jobs), np.zeros(jobs), np.zeros(jobs), np.zeros(jobs, np.int64)
     columns = ["job_id", "due_s", "write_start_s", "write_end_s", "stall_s"]
     for block in blocks(recording.batches("checkpoints", columns), columns):
         job, ended_s = block["job_id"], _until(block["write_end_s"], end_s)
+        done = ~np.isnan(block["write_end_s"])
         stall_s = np.where(np.isnan(block["stall_s"]), end_s - block["due_s"], block["stall_s"])
         stalled_s += np.bincount(job, stall_s, jobs)
-        writing_s += np.bincount(job, ended_s - _until(block["write_start_s"], end_s), jobs)
-        written += int(np.count_nonzero(~np.isnan(block["write_end_s"])))
-    return CheckpointTime(written, stalled_s, writing_s)
+        spent_s = ended_s - _until(block["write_start_s"], end_s)
+        writing_s += np.bincount(job, spent_s, jobs)
+        written_s += np.bincount(job[done], spent_s[done], jobs)
+        written += np.bincount(job[done], minlength=jobs)
+    return CheckpointTime(written, written_s, stalled_s, writing_s)
+
+
+def mean_durations(jobs: Sequence[Job], spent: CheckpointTime) -> dict[str, Value]:
+    """Checkpoints written and their mean duration [s], of all and by group; None where none ended."""
+    members = members_of(jobs)
+    written = int(spent.written.sum())
+    return {
+        "checkpoints_written": written,
+        "checkpoint_duration_mean_s": ratio(float(spent.written_s.sum()), written),
+        "checkpoint_duration_mean_by_group_s": {
+            group: ratio(float(spent.written_s[ids].sum()), int(spent.written[ids].sum()))
+            for group, ids in members.items()
+        },
+    }
+
+
+def members_of(jobs: Sequence[Job]) -> dict[str, list[int]]:
+    """Job ids of each group, the groups in the order of their first jobs."""
+    members: dict[str, list[int]] = {}
+    for job in jobs:
+        members.setdefault(job.group, []).append(job.job_id)
+    return members
+
+
+def ratio(part: float, whole: float) -> float | None:
+    """Their quotient; None over nothing."""
+    return part / whole if whole else None
 
 
 def checkpoint_metrics(storage: Storage, jobs: Sequence[Job], recording: Recording) -> dict[str, Value]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-Value = float | int | list[float] | None
-Section = Literal["fleet", "checkpoints", "work", "storage", "power"]
+Value = float | int | list[float] | Mapping[str, float | None] | None
+Section = Literal["fleet", "checkpoints", "work", "storage", "power", "failures"]
 
 
 class Metric(NamedTuple):
@@ -39,6 +40,9 @@ _SPLIT = "Sum over jobs, from launch to end of the job or of the run; the shares
 _RAMP = (
     "Largest |P(t + w) - P(t)| / w of the site's draw over 0 <= t, t + w <= end of run, exact; 0 if w exceeds the run"
 )
+_FAILURES = "reliability practice of large training clusters"
+_RATE = "The failure rate of a job is failures.per_node_day x nodes."
+_BEST = "C is the mean time from first byte to last measured in the run, M the mean time between failures of the job."
 
 _ALL: tuple[Metric, ...] = (
     Metric("horizon_s", "simulated time", "s", "End of the run, from t = 0.", "", "fleet"),
@@ -66,6 +70,22 @@ _ALL: tuple[Metric, ...] = (
         "fleet",
     ),
     Metric("checkpoints_written", "checkpoints written", "1", "Checkpoints ended within the run.", "", "checkpoints"),
+    Metric(
+        "checkpoint_duration_mean_s",
+        "checkpoint duration mean",
+        "s",
+        "Mean time from first byte to last of the checkpoints ended within the run.",
+        _QUEUES,
+        "checkpoints",
+    ),
+    Metric(
+        "checkpoint_duration_mean_by_group_s",
+        "checkpoint duration mean by group",
+        "s",
+        "checkpoint_duration_mean_s of each group of jobs, by its name.",
+        _QUEUES,
+        "checkpoints",
+    ),
     Metric(
         "checkpoint_duration_p50_s",
         "checkpoint duration P50",
@@ -195,6 +215,83 @@ _ALL: tuple[Metric, ...] = (
         "Time with a draw above the site's cap by more than 1e-9 of it (one held at the cap may miss it by rounding).",
         "",
         "power",
+    ),
+    Metric(
+        "failures_expected",
+        "expected failures",
+        "1",
+        f"Sum over jobs of the failure rate x time present. {_RATE}",
+        _FAILURES,
+        "failures",
+    ),
+    Metric(
+        "lost_work_expected_s",
+        "expected lost work",
+        "s",
+        "Job-seconds of full-speed work: sum over jobs of the failure rate x the integral of the work not yet durable, "
+        "which grows while the job computes, at its mean speed, and is held until the last byte is written. To first "
+        f"order: failures are counted on the run without them. {_RATE}",
+        _FAILURES,
+        "failures",
+    ),
+    Metric(
+        "lost_work_expected_share",
+        "expected lost work, share",
+        "1",
+        "Expected lost work / full-speed work done.",
+        _FAILURES,
+        "failures",
+    ),
+    Metric(
+        "ettr_expected",
+        "expected effective training time",
+        "1",
+        "Expected share of the time that is productive: (1 - R (u + T / 2)) / (1 + w / T), R the failure rate, u the "
+        "downtime, T and w the mean times computing and writing measured in the run; by group, then the mean over the "
+        f"groups by time present. {_RATE}",
+        "effective training time ratio: A. Kokolis et al., 2024",
+        "failures",
+    ),
+    Metric(
+        "ettr_expected_by_group",
+        "expected effective training time by group",
+        "1",
+        "ettr_expected of each group of jobs, by its name.",
+        "effective training time ratio: A. Kokolis et al., 2024",
+        "failures",
+    ),
+    Metric(
+        "young_interval_s",
+        "best interval, Young",
+        "s",
+        f"Computing between checkpoints, sqrt(2 C M), for the mean job of the fleet. {_BEST}",
+        "J. W. Young, CACM 17 (1974) 530",
+        "failures",
+    ),
+    Metric(
+        "young_interval_by_group_s",
+        "best interval by group, Young",
+        "s",
+        "young_interval_s of each group of jobs, by its name.",
+        "J. W. Young, CACM 17 (1974) 530",
+        "failures",
+    ),
+    Metric(
+        "daly_interval_s",
+        "best interval, Daly",
+        "s",
+        "Computing between checkpoints, sqrt(2 C M) (1 + sqrt(C / 2 M) / 3 + C / (18 M)) - C, or M if C >= 2 M, for "
+        f"the mean job of the fleet. {_BEST}",
+        "J. T. Daly, FGCS 22 (2006) 303",
+        "failures",
+    ),
+    Metric(
+        "daly_interval_by_group_s",
+        "best interval by group, Daly",
+        "s",
+        "daly_interval_s of each group of jobs, by its name.",
+        "J. T. Daly, FGCS 22 (2006) 303",
+        "failures",
     ),
 )
 

@@ -5,7 +5,7 @@ A new feature adds its facts, the conditions that read them, and a condition to 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -32,6 +32,7 @@ class Facts:
         share: of the store.
         peak_writers: most writers at once; None if not recorded.
         jobs_done: jobs that ended within the run; None if not recorded.
+        kept_phases: what the fleet keeps of its launches for ever; None if it forgets all but their order.
     """
 
     jobs: int
@@ -52,6 +53,7 @@ class Facts:
     share: str
     peak_writers: int | None
     jobs_done: int | None
+    kept_phases: str | None
 
 
 _PAIR = 2
@@ -68,8 +70,13 @@ class Promise:
 
     def judged(self, facts: Facts) -> dict[str, bool | str]:
         """Whether it applies, and why: the claim itself, or every condition that fails."""
-        failures = [failure for condition in self.conditions if (failure := condition(facts)) is not None]
+        failures = objections(self.conditions, facts)
         return {"applies": not failures, "why": "; ".join(failures) if failures else self.claim}
+
+
+def objections(conditions: Sequence[Condition], facts: Facts) -> list[str]:
+    """Why each of the conditions that fail does so."""
+    return [failure for condition in conditions if (failure := condition(facts)) is not None]
 
 
 def _two_jobs(facts: Facts) -> str | None:
@@ -204,6 +211,10 @@ def _mixing(facts: Facts) -> str | None:
     return "two equal jobs without jitter keep their gap: the averages depend on the launch"
 
 
+def _forgetful(facts: Facts) -> str | None:
+    return f"{facts.kept_phases}: the averages depend on the launch" if facts.kept_phases else None
+
+
 def _common_cause(facts: Facts) -> str | None:
     return (
         None if facts.in_step_launches or facts.in_step_triggers else "no two launches or wall-clock triggers coincide"
@@ -214,6 +225,9 @@ UNEQUAL_POWER = "unequal power behind a cap that binds while some job does not c
 
 _RHYTHM = (_same_cycle, _no_jitter, _by_work, _blocking)  # every cycle of every job asks for the same
 _STATIONARY = (_several, _anonymous, _by_work, _blocking, _nobody_leaves, _overlapping, _not_in_step)
+
+# The rates depend on how many jobs use them now, and each job asks for the same on average for ever.
+PRODUCT_FORM = (_anonymous, _policy("none", "anonymous"), _equal_shares, _by_work, _blocking)
 
 PROMISES: dict[str, Promise] = {
     "pair": Promise(
@@ -255,7 +269,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "occupancy": Promise(
         "the share of time with k writers follows the product form, from mean compute work and sizes alone",
-        (*_STATIONARY, _contended, _mixing),
+        (_several, *PRODUCT_FORM, _nobody_leaves, _overlapping, _not_in_step, _contended, _forgetful),
     ),
     "tail": Promise(
         "many writers at once are likelier than for independent phases: queueing, not locking",

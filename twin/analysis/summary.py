@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twin.analysis.checkpoints import checkpoint_metrics, checkpoint_time
+from twin.analysis.checkpoints import checkpoint_metrics, checkpoint_time, mean_durations
 from twin.analysis.concurrency import independent_tail, storage_metrics
+from twin.analysis.failures import failure_metrics
 from twin.analysis.metrics import METRICS, Value
 from twin.analysis.power import power_metrics
 from twin.analysis.work import offered_load, work_metrics
@@ -23,14 +24,13 @@ def summarise(scenario: Scenario, jobs: Sequence[Job], recording: Recording, end
         end_s: end of the run [s].
     """
     found: dict[str, Value] = {"horizon_s": end_s, "jobs": len(jobs)}
-    stalled_s = writing_s = None
+    spent = None
     if "checkpoints" in recording.sources:
         spent = checkpoint_time(recording, len(jobs), end_s)
-        stalled_s, writing_s = spent.stalled_s, spent.writing_s
-        found["checkpoints_written"] = spent.written
+        found |= mean_durations(jobs, spent)
         found |= checkpoint_metrics(scenario.storage, jobs, recording)
     if "jobs" in recording.sources:
-        found |= work_metrics(recording, stalled_s, end_s)
+        found |= work_metrics(recording, None if spent is None else spent.stalled_s, end_s)
     if end_s > 0.0:  # over no time there are no averages
         found["offered_load"] = offered_load(jobs, scenario.storage.bandwidth_b_s, end_s)
         if "storage" in recording.sources:
@@ -38,6 +38,8 @@ def summarise(scenario: Scenario, jobs: Sequence[Job], recording: Recording, end
         if "power" in recording.sources:
             found |= power_metrics(recording, scenario.power.cap_w, end_s)
         peak = found.get("peak_writers")
-        if writing_s is not None and isinstance(peak, int):
-            found["writers_share_at_least_independent"] = independent_tail(writing_s / end_s, peak).tolist()
+        if spent is not None and isinstance(peak, int):
+            found["writers_share_at_least_independent"] = independent_tail(spent.writing_s / end_s, peak).tolist()
+        if scenario.failures is not None and spent is not None and "jobs" in recording.sources:
+            found |= failure_metrics(scenario.failures, jobs, recording, spent, end_s)
     return {name: found.get(name) for name in METRICS}

@@ -52,9 +52,22 @@ def _offered_share(job: Job, lone_s: float, end_s: float) -> float:
     if isinf(job.work_s):
         return lone_s / period_s
     compute_s = period_s - lone_s
-    writes = max(1, ceil(job.work_s / compute_s - _REST)) if compute_s > 0.0 else inf
-    alive_s = max(0.0, min(job.work_s + writes * lone_s, end_s - job.launch_s))
+    alive_s = max(0.0, min(_life_s(job.work_s, compute_s, lone_s), end_s - job.launch_s))
     return lone_s / period_s * alive_s / end_s
+
+
+def checkpoints_of(work_s: float, compute_s: float) -> float:
+    """Checkpoints of a job that does ``work_s`` in stretches of ``compute_s``; inf for an endless one."""
+    return inf if isinf(work_s) or compute_s == 0.0 else max(1, ceil(work_s / compute_s - _REST))
+
+
+def nominal_life_s(job: Job, lone_s: float) -> float:
+    """Launch to end of a job that is never slowed down, with ``lone_s`` for each write [s]; inf for an endless one."""
+    return _life_s(job.work_s, job.compute_s, lone_s)
+
+
+def _life_s(work_s: float, compute_s: float, lone_s: float) -> float:
+    return work_s + checkpoints_of(work_s, compute_s) * lone_s
 
 
 def _overhead_split(present_s: float, work_s: float, stalled_s: Floats | None) -> dict[str, Value]:

@@ -31,7 +31,7 @@ def time_shares(ratios_b_s: ArrayLike, store_rates_b_s: ArrayLike, speeds: Array
             positive one.
     """
     ratios, rates, speed = _checked(ratios_b_s, store_rates_b_s, speeds)
-    log_e = _log_elementary(np.log(ratios)[:, None])[:, 0]
+    log_e = _log_elementary(np.log(ratios))[-1]
     return _normalised(log_e + _log_service(rates, speed))
 
 
@@ -51,16 +51,24 @@ def mean_checkpoint_s(
     """
     sizes = np.asarray(sizes_b, dtype=np.float64)
     ratios, rates, speed = _checked(sizes / np.asarray(compute_s, dtype=np.float64), store_rates_b_s, speeds)
-    n = len(ratios)
-    log_x = np.log(ratios)
-    # Column i holds every job but i: a job of ratio 0 changes no elementary polynomial.
-    others = np.where(np.eye(n, dtype=bool), -np.inf, log_x[:, None])
-    log_e_others = _log_elementary(others)[:-1]
-    log_weight = log_x + log_e_others + _log_service(rates, speed)[1:, None]  # job i and k - 1 others write, k = 1 .. n
-    weight = np.exp(log_weight - log_weight.max(axis=0))
-    writers = np.arange(1, n + 1)[:, None]
-    mean: Floats = sizes * weight.sum(axis=0) / (weight * rates[:, None] / writers).sum(axis=0)
+    log_present, log_served = _log_of_each(ratios, rates, speed)
+    mean: Floats = sizes * np.exp(log_present - log_served)
     return mean
+
+
+def writing_shares(ratios_b_s: ArrayLike, store_rates_b_s: ArrayLike, speeds: ArrayLike) -> Floats:
+    """Share of time that each job writes [-], shape (n,); their sum is the mean number of writers.
+
+    Args:
+        ratios_b_s, store_rates_b_s, speeds: as in ``time_shares``.
+    Raises:
+        ValueError: as in ``time_shares``.
+    """
+    ratios, rates, speed = _checked(ratios_b_s, store_rates_b_s, speeds)
+    log_e = _log_elementary(np.log(ratios))[-1]
+    log_present, _ = _log_of_each(ratios, rates, speed)
+    shares: Floats = np.exp(np.log(ratios) + log_present - _log_sum(log_e + _log_service(rates, speed)))
+    return shares
 
 
 def _checked(ratios: ArrayLike, rates: ArrayLike, speeds: ArrayLike) -> tuple[Floats, Floats, Floats]:
@@ -82,13 +90,36 @@ def _checked(ratios: ArrayLike, rates: ArrayLike, speeds: ArrayLike) -> tuple[Fl
 
 
 def _log_elementary(log_x: Floats) -> Floats:
-    """log e_k, k = 0 .. n, of each column of n values; every term is positive, so nothing cancels."""
-    n, columns = log_x.shape
-    log_e = np.full((n + 1, columns), -np.inf)
-    log_e[0] = 0.0
-    for row in log_x:
-        log_e[1:] = np.logaddexp(log_e[1:], log_e[:-1] + row)
+    """log e_k, k = 0 .. n, of the first 0, 1, .. n values, a row each; every term is positive, so nothing cancels."""
+    n = len(log_x)
+    log_e = np.full((n + 1, n + 1), -np.inf)
+    log_e[:, 0] = 0.0
+    for i, value in enumerate(log_x):
+        log_e[i + 1, 1:] = np.logaddexp(log_e[i, 1:], log_e[i, :-1] + value)
     return log_e
+
+
+def _log_of_each(ratios: Floats, rates: Floats, speeds: Floats) -> tuple[Floats, Floats]:
+    """log of the sum over k of e_{k-1}(all jobs but i) times the service weight of k, and the same times F(k) / k.
+
+    Both are derivatives of a sum over e_k by x_i, taken backwards through the recursion of e_k: n^2 steps for all jobs.
+    """
+    n, log_x = len(ratios), np.log(ratios)
+    log_e = _log_elementary(log_x)
+    log_service = _log_service(rates, speeds)[1:]
+    log_weights = np.stack((log_service, log_service + np.log(rates) - np.log(np.arange(1, n + 1))))
+    log_each = np.empty((2, n))
+    for i in reversed(range(n)):  # log_weights[:, k - 1]: what e_{k-1} of the jobs before i and job i itself earn
+        log_each[:, i] = _log_sum(log_weights + log_e[i, :-1])
+        log_weights[:, :-1] = np.logaddexp(log_weights[:, :-1], log_weights[:, 1:] + log_x[i])
+    return log_each[0], log_each[1]
+
+
+def _log_sum(log_terms: Floats) -> Floats:
+    """log of the sum of the terms along the last axis."""
+    top = log_terms.max(axis=-1, keepdims=True)
+    total: Floats = top[..., 0] + np.log(np.exp(log_terms - top).sum(axis=-1))
+    return total
 
 
 def _log_service(rates: Floats, speeds: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from math import inf
 from typing import Any, NamedTuple
 
@@ -13,9 +14,10 @@ _SECTIONS = {
     "work": "Work",
     "storage": "Storage",
     "power": "Power",
+    "failures": "Failures",
     "fleet": "Run",
 }
-_SHARES = ("goodput", "store_utilisation", "load_factor")
+_SHARES = ("_share", "goodput", "store_utilisation", "load_factor", "ettr_expected", "ettr_expected_by_group")
 _TAIL, _TAIL_INDEPENDENT = "writers_share_at_least", "writers_share_at_least_independent"
 _ENDS = {
     "cycles": "every job has written stop.cycles checkpoints or is done",
@@ -30,7 +32,10 @@ _SCALES: dict[str, Sequence[tuple[float, str]]] = {
     "B": ((1e18, "EB"), (1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1.0, "B")),
     "B/s": ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1.0, "B/s")),
 }
+_BESIDE = ("checkpoint_duration_mean_s", "goodput", "mean_power_w")  # shown with the product form
+_BY_GROUP = ("_by_group", "_by_group_s")
 _FEW = 4  # numbers of writers shown one by one
+_MOST_GROUPS = 8  # groups shown one by one
 _ALMOST = 0.99995  # what four digits show as 1
 _ALL_DIGITS = 1000.0
 
@@ -44,18 +49,53 @@ class Line(NamedTuple):
 
 def summary(manifest: Mapping[str, Any]) -> dict[str, list[Line]]:
     """The lines of each section by its title, in the order of reading; values that are not known read ``-``."""
-    metrics = manifest["metrics"]
-    sections: dict[str, list[Line]] = {title: [] for title in _SECTIONS.values()}
-    for name, metric in METRICS.items():
-        lines = sections[_SECTIONS[metric.section]]
-        if name == _TAIL:
-            lines.extend(_tail(metrics.get(_TAIL), metrics.get(_TAIL_INDEPENDENT)))
-        elif name != _TAIL_INDEPENDENT:
-            lines.append(Line(metric.label, _shown(metric, metrics.get(name))))
+    estimate = manifest.get("estimate") or {}  # a run of an earlier version has none
+    form = estimate.get("product_form") or {}
+    sections = metric_sections(manifest["metrics"], form.get("metrics", {}))
     if manifest["import_report"] is not None:
         sections["Launch log"] = list(_launch_log(manifest["import_report"]))
-    sections["Run"].extend(_run(manifest))
+    run = sections.pop("Run", [])
+    sections["Run"] = [*run, *_run(manifest)]
+    if estimate:
+        sections["Run"].append(Line("product form", f"{estimate['verdict']}: {estimate['because']}"))
     return sections
+
+
+def metric_sections(metrics: Mapping[str, Any], product_form: Mapping[str, Any]) -> dict[str, list[Line]]:
+    """The lines of the metrics given, by the title of their section.
+
+    Args:
+        metrics: by the names of ``METRICS``.
+        product_form: the same, shown beside a few of them.
+    """
+    sections: dict[str, list[Line]] = {}
+    for name, metric in METRICS.items():
+        if name in metrics and name != _TAIL_INDEPENDENT:
+            lines = _metric_lines(metric, metrics, product_form)
+            sections.setdefault(_SECTIONS[metric.section], []).extend(lines)
+    return {title: sections[title] for title in _SECTIONS.values() if sections.get(title)}
+
+
+def _metric_lines(metric: Metric, metrics: Mapping[str, Any], product_form: Mapping[str, Any]) -> Iterator[Line]:
+    value, expected = metrics[metric.name], product_form.get(metric.name)
+    if metric.name == _TAIL:
+        yield from _tail(value, {"independent phases": metrics.get(_TAIL_INDEPENDENT), "product form": expected})
+    elif metric.name.endswith(_BY_GROUP):
+        yield from _by_group(metric, value or {})
+    elif value is not None or metric.section != "failures":  # without failures in the scenario, not a word of them
+        beside = "" if expected is None or metric.name not in _BESIDE else f" (product form {shown(metric, expected)})"
+        yield Line(metric.label, f"{shown(metric, value)}{beside}")
+
+
+def _by_group(metric: Metric, values: Mapping[str, Any]) -> Iterator[Line]:
+    """The value of each of the first groups; a single group is the fleet, whose value is shown already."""
+    if len(values) <= 1:
+        return
+    label = metric.label.replace(" by group", "")
+    for group, value in islice(values.items(), _MOST_GROUPS):
+        yield Line(f"{label}, {group}", shown(metric, value))
+    if len(values) > _MOST_GROUPS:
+        yield Line(label, f"of {len(values) - _MOST_GROUPS} more groups in run.json")
 
 
 def scaled(value: float, unit: str) -> str:
@@ -80,12 +120,13 @@ def _digits(value: float) -> str:
     return f"{value:,.0f}" if _ALL_DIGITS <= abs(value) < inf else f"{value:.4g}"
 
 
-def _shown(metric: Metric, value: Any) -> str:
+def shown(metric: Metric, value: Any) -> str:
+    """One value of a metric as people read it; ``-`` for one that is not known."""
     if value is None:
         return "-"
     if isinstance(value, int):
         return f"{value:,}"
-    if metric.name.endswith("_share") or metric.name in _SHARES:
+    if metric.name.endswith(_SHARES):
         return _percent(value)
     return scaled(value, metric.unit)
 
@@ -94,12 +135,13 @@ def _percent(share: float) -> str:
     return f"{100.0 * share:.4g} %"
 
 
-def _tail(shares: Sequence[float] | None, independent: Sequence[float] | None) -> Iterator[Line]:
-    """Time with at least k writers for the first k, then for doubling ones, then for the peak."""
+def _tail(shares: Sequence[float] | None, others: Mapping[str, Sequence[float] | None]) -> Iterator[Line]:
+    """Time with at least k writers for the first k, then for doubling ones, then for the peak; others in brackets."""
     peak = len(shares or ())
     for k in range(1, peak + 1):
         if shares is not None and (k <= _FEW or k == peak or k & (k - 1) == 0):
-            beside = f" (independent phases {_percent(independent[k - 1])})" if independent else ""
+            known = [f"{name} {_percent(other[k - 1])}" for name, other in others.items() if other and k <= len(other)]
+            beside = f" ({', '.join(known)})" if known else ""
             yield Line(f"time with at least {k} writing", f"{_percent(shares[k - 1])}{beside}")
 
 
@@ -121,8 +163,13 @@ def _range(ends: Sequence[int]) -> str:
     return f"{ends[0]:,} to {ends[1]:,}"
 
 
+def ending(manifest: Mapping[str, Any]) -> str:
+    """Why the run ended."""
+    return _ENDS.get(manifest["stopped_by"], str(manifest["stopped_by"]))
+
+
 def _run(manifest: Mapping[str, Any]) -> Iterator[Line]:
-    yield Line("ended because", _ENDS.get(manifest["stopped_by"], manifest["stopped_by"]))
+    yield Line("ended because", ending(manifest))
     yield Line("seed", str(manifest["seed"]))
     broken_by = manifest["assumptions"].get("broken_by")
     yield Line("anonymous", f"no, broken by {', '.join(broken_by)}" if broken_by else "yes")

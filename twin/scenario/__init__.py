@@ -2,9 +2,11 @@
 
 from twin.scenario.fields import MAX_NODES, MAX_TIME_S
 from twin.scenario.models import (
+    POLICIES,
     PROFILES,
     Checkpoint,
     Controller,
+    Failures,
     FleetSize,
     Jitter,
     JobGroup,
@@ -24,9 +26,11 @@ from twin.scenario.rules import cap_faults
 __all__ = [
     "MAX_NODES",
     "MAX_TIME_S",
+    "POLICIES",
     "PROFILES",
     "Checkpoint",
     "Controller",
+    "Failures",
     "FleetSize",
     "Jitter",
     "JobGroup",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import (
     AfterValidator,
@@ -243,10 +243,39 @@ class Storage(Model):
     )
 
 
+class Policy(NamedTuple):
+    """A control policy: what it does, and where it comes from."""
+
+    definition: str
+    source: str
+
+
+POLICIES: dict[str, Policy] = {
+    "none": Policy(
+        "Every computing job runs at full speed; a cap is not enforced, and time over it is counted.", "the baseline"
+    ),
+    "anonymous": Policy(
+        "At every change the speed of all computing jobs is set at once to the one at which the draw meets the cap: 1 "
+        "if fixed + dynamic draw <= cap, 0 if the fixed draw alone reaches it, else ((cap - fixed) / dynamic)^(1 / a), "
+        "a the power exponent. It asks how many compute, never which.",
+        "idealised equal share; the reference law min(1, C / n) is the case of a = 1 and no idle or write power",
+    ),
+}
+
+
 class Controller(Model):
     """What commands the speed of the jobs under a feeder."""
 
     policy: Literal["none", "anonymous"] = _default("policy", "anonymous", "choice", "instantaneous, idealised")
+
+
+class Failures(Model):
+    """Interruptions of a job, at the rate nodes x per_node_day: not simulated, but counted in the summary."""
+
+    per_node_day: Annotated[float, Quantity("number", above=0.0, at_most=1e4)] = _default(
+        "per_node_day", 3.8e-3, "derived", "Llama 3: 419 interruptions in 54 days on 2,048 nodes"
+    )
+    downtime_s: Time = _default("downtime", 720.0, "guess", "10-20 min are common; domain notes 6")
 
 
 class Power(Model):
@@ -275,6 +304,7 @@ class Scenario(Model):
     replay: Replay | None = None
     storage: Storage = Field(default_factory=Storage)
     power: Power = Field(default_factory=Power)
+    failures: Failures | None = None
     _folder: Path = PrivateAttr(default=Path())  # relative paths inside start here
 
     @model_validator(mode="after")

@@ -74,16 +74,16 @@ class Datacenter:
         self._has_clocks = any(job.every_s is not None for job in jobs)
 
     def run(self) -> Outcome:
-        """Start every job, in the order of ranks, and run to the end."""
+        """Queue every launch, in the order of ranks, and run to the end."""
         for job in sorted(self._jobs, key=lambda job: job.job.rank):
-            self._timeline.process(job.run() if job.job.every_s is None else job.run_on_wall_clock())
+            job.launch()
         self._timeline.run(self._ending.event)
         return self._finish(self._timeline.now)
 
     def _settle(self, now_s: float) -> None:
         self._fabric.settle(now_s)
         self._store.settle(now_s)
-        if self._fabric.clock.due_s == inf and self._store.clock.due_s == inf:
+        if self._fabric.clock.due_s == inf == self._store.clock.due_s:
             self._check_can_move(now_s)
 
     def _check_can_move(self, now_s: float) -> None:

@@ -35,10 +35,10 @@ class StorageServer:
         if self._log is not None:
             self._log.note(0.0, 0)
 
-    def write(self, size_b: float, user: User) -> User:
-        """Start a write of ``size_b`` [B]; yield what is returned to wait for its end."""
+    def write(self, size_b: float, user: User) -> None:
+        """Start a write of ``size_b`` [B]; the user's process is resumed at its end."""
         self.writers += 1
-        return self.clock.join(size_b, user)
+        self.clock.join(size_b, user)
 
     def settle(self, now_s: float) -> None:
         """Set the rate for the writers present from ``now_s`` [s] on."""

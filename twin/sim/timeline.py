@@ -15,7 +15,7 @@ from simpy.events import Event
 
 PHASE_END, COMMAND, SETTLE, SAMPLE, TRACE, STOP = 1, 2, 3, 4, 5, 6
 
-Process = Generator[Event, Any, None]
+Process = Generator[None, None, None]  # yields whenever it waits; who it waits for calls its ``__next__``
 
 
 class Timeline(simpy.Environment):
@@ -47,24 +47,6 @@ class Alarm(Event):
         heappush(self._queue, (time_s, self._priority, next(self._serial), self))  # Timeline.at, unrolled
 
 
-class Waiter(Event):
-    """What one process waits on, time after time: ``wait`` before each yield, ``resume`` to go on at once."""
-
-    def __init__(self, timeline: Timeline) -> None:
-        super().__init__(timeline)
-        self._ok = True
-        self._value = None
-
-    def wait(self) -> None:
-        """Be ready for the process that yields this next."""
-        self.callbacks = []
-
-    def resume(self) -> None:
-        """Continue the waiting process here and now, without a turn through the queue."""
-        (resume,), self.callbacks = self.callbacks, None  # type: ignore[assignment]
-        resume(self)
-
-
 class Instant:
     """Closes each instant once: phase ends ask for it, and ``settle`` runs after the last of them.
 
@@ -81,12 +63,13 @@ class Instant:
     def __init__(self, timeline: Timeline, settle: Callable[[float], None], stalled: Callable[[], None]) -> None:
         self.is_asked = False
         self._timeline = timeline
-        self._queue = timeline._queue
+        self._queue: list[Any] = timeline._queue
         self._settle = settle
         self._stalled = stalled
         self._alarm = Alarm(timeline, self._close, SETTLE)
-        self._rounds = 0
         self._last_s = -1.0
+        self._rounds = 0
+        self._rounds_at_s = -1.0
 
     def ask(self) -> None:
         """Settle before time moves on."""
@@ -101,20 +84,23 @@ class Instant:
             return
         self.is_asked = True
         phase_ends()
-        queue = self._queue
-        if not queue or queue[0][0] > self._timeline._now:
-            self._close(None)
+        queue, now_s = self._queue, self._timeline._now
+        if queue and queue[0][0] <= now_s:
+            self._alarm.set(now_s)
         else:
-            self._alarm.set(self._timeline._now)
+            self._close(None)
 
     def _close(self, _alarm: Event | None) -> None:
         now_s = self._timeline._now
         self.is_asked = False
-        if now_s > self._last_s:
-            self._last_s = now_s
-            self._rounds = 0
-        else:
-            self._rounds += 1
-            if self._rounds > self.ROUNDS:
-                self._stalled()
+        if now_s == self._last_s:
+            self._count_round(now_s)
+        self._last_s = now_s
         self._settle(now_s)
+
+    def _count_round(self, now_s: float) -> None:
+        if now_s != self._rounds_at_s:
+            self._rounds_at_s, self._rounds = now_s, 0
+        self._rounds += 1
+        if self._rounds > self.ROUNDS:
+            self._stalled()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from math import floor
 
-from simpy.events import Event
-
 from twin.fleet import Job
 from twin.recording import Rows
 from twin.sim.ending import Ending
@@ -53,7 +51,8 @@ class TrainingJob:
         ending: Ending,
     ) -> None:
         self.job = job
-        self.user = User(timeline, job.rank)
+        life = self._run() if job.every_s is None else self._run_on_wall_clock()
+        self.user = User(job.rank, life.__next__)
         self.phase = PENDING
         self.cycle = 0
         self.compute_start_s = 0.0
@@ -74,28 +73,34 @@ class TrainingJob:
         self._last_cycle = ending.cycles
         self._done_code = checkpoints.code("state", "done") if checkpoints is not None else 0
 
-    def run(self) -> Process:
+    def launch(self) -> None:
+        """Queue the launch of the job."""
+        Alarm(self._timeline, lambda _: self.user.resume(), PHASE_END).set(self.job.launch_s)
+
+    def _run(self) -> Process:
         """The life of a job whose checkpoints follow its work."""
-        yield self._launch()
         self._start()
         for work_s in self.job.stretches():
-            yield self._compute(work_s)
+            self._compute(work_s)
+            yield
             self.work_s += work_s
-            yield self._write()
+            self._write()
+            yield
             self._end_cycle()
         self._finish()
 
-    def run_on_wall_clock(self) -> Process:
+    def _run_on_wall_clock(self) -> Process:
         """The life of a job whose checkpoints fall at offset + k * every, whatever it got done by then."""
-        yield self._launch()
         self._start()
         self._set_next_tick(Alarm(self._timeline, self._tick, PHASE_END))
         left_s = self.job.work_s
         while left_s >= 1e-9 * self.job.compute_s or self.cycle == 0:
-            yield self._compute(left_s)
+            self._compute(left_s)
+            yield
             if not self._has_quit:
                 self.work_s = self.job.work_s
-            yield self._write()
+            self._write()
+            yield
             if self._has_quit:
                 self._has_quit = False
                 self.work_s += self.user.served
@@ -128,27 +133,21 @@ class TrainingJob:
                 job.job_id, self.cycle, self.compute_start_s, self.due_s, self.due_s, null, null, job.size_b, state
             )
 
-    def _launch(self) -> Event:
-        launch = self.user
-        launch.wait()
-        self._timeline.at(launch, self.job.launch_s, PHASE_END)
-        return launch
-
     def _start(self) -> None:
         self._fabric.running[self._profile] += self._nodes
         self._ending.launched()
 
-    def _compute(self, work_s: float) -> User:
+    def _compute(self, work_s: float) -> None:
         self.phase = COMPUTING
         self._fabric.computing[self._profile] += self._nodes
         self.compute_start_s = self._timeline._now
-        return self._fabric.clock.join(work_s, self.user)
+        self._fabric.clock.join(work_s, self.user)
 
-    def _write(self) -> User:
+    def _write(self) -> None:
         self.phase = WRITING
         self._fabric.computing[self._profile] -= self._nodes
         self.due_s = self._timeline._now
-        return self._store.write(self._size_b, self.user)
+        self._store.write(self._size_b, self.user)
 
     def _end_cycle(self) -> None:
         self._store.writers -= 1

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from math import inf
 
 from twin.laws.clock import advanced, due_s
-from twin.sim.timeline import PHASE_END, Alarm, Instant, Timeline, Waiter
+from twin.sim.timeline import PHASE_END, Alarm, Instant, Timeline
 
 _STAY_BITS = 40
 
 
-class User(Waiter):
-    """One user of a clock: a process that waits for its work to be served.
+class User:
+    """One user of clocks: a process that waits for its work to be served.
+
+    Args:
+        rank: place among all users.
+        resume: goes on with the process, and raises StopIteration at its end. It is called directly: a process of
+            SimPy's own would add a tenth to the cost of a phase end.
 
     Attributes:
-        order: place in which equal marks leave: rank, then number of its stay; entries of other stays are stale.
+        order: place in which equal marks leave: rank, then number of its stay; an entry is stale unless it holds this
+            very object.
         joined: V when it joined [work].
         served: work it had when it quit before its mark [work].
     """
 
-    def __init__(self, timeline: Timeline, rank: int) -> None:
-        super().__init__(timeline)
+    __slots__ = ("joined", "order", "resume", "served")
+
+    def __init__(self, rank: int, resume: Callable[[], None]) -> None:
+        self.resume = resume
         self.order = rank << _STAY_BITS
         self.joined = 0.0
         self.served = 0.0
@@ -46,13 +55,11 @@ class VirtualClock:
         self._leave = self._let_leave
         self.due_s = inf
 
-    def join(self, work: float, user: User) -> User:
-        """Ask to be served ``work``; the user's process goes on when it is. Yield what is returned."""
+    def join(self, work: float, user: User) -> None:
+        """Ask to be served ``work``; the user's process, which yields now, is resumed when it is."""
         self._joining.append((work, user))
-        user.callbacks = []
         if not self._instant.is_asked:
             self._instant.ask()
-        return user
 
     def quit(self, user: User) -> None:
         """Ask to leave before the mark; ``user.served`` holds the work done once the instant is settled."""
@@ -63,29 +70,24 @@ class VirtualClock:
 
     def settle(self, now_s: float, rate: float) -> None:
         """Take in who asked to join or quit and the rate [work/s] from ``now_s`` on: the only place where V moves."""
-        joining = self._joining
-        if not (joining or self._rang or self._quitting or rate != self._rate):
+        users, joining = self._users, self._joining
+        if self._rang:
+            self._rang = False
+            v = self._v
+        elif joining or self._quitting or rate != self._rate:
+            v = advanced(self._v, self._since_s, self._rate, now_s, users[0][0]) if users else 0.0
+        else:
             return
-        users = self._users
         if self._quitting:
-            self._let_quit(now_s)
-        if len(users) == self._stale:
-            users.clear()
-            self._stale = 0
-            self._v = 0.0
-        elif not self._rang:
-            self._v = advanced(self._v, self._since_s, self._rate, now_s, users[0][0])
-        v = self._v
-        self._since_s = now_s
-        self._rate = rate
-        self._rang = False
+            self._let_quit(v)
+        if not users:
+            v = 0.0
+        self._v, self._since_s, self._rate = v, now_s, rate
         if joining:
             for work, user in joining:
                 user.joined = v
                 heappush(users, (v + work, user.order, user))
             joining.clear()
-        if self._stale:
-            self._drop_stale()
         self.due_s = due = due_s(now_s, v, rate, users[0][0]) if users else inf
         if due < self._armed_s:
             self._armed_s = due
@@ -97,7 +99,7 @@ class VirtualClock:
 
     def users(self) -> list[User]:
         """Who is on the clock, in no order."""
-        return [user for _, order, user in self._users if user.order == order]
+        return [user for _, order, user in self._users if user.order is order]
 
     def _ring(self, alarm: Alarm) -> None:
         now_s = self._timeline._now
@@ -112,34 +114,33 @@ class VirtualClock:
     def _let_leave(self) -> None:
         users = self._users
         self._v = mark = users[0][0]
-        self._since_s = self._timeline._now
         self._rang = True
         self.due_s = self._armed_s = inf
         while users and users[0][0] == mark:
             _, order, user = heappop(users)
-            if user.order == order:
-                # Waiter.resume, unrolled: the hottest line of a run
-                (resume,), user.callbacks = user.callbacks, None  # type: ignore[assignment]
-                resume(user)
+            if user.order is order:
+                try:  # noqa: SIM105 - contextlib.suppress is slow, and this is the hottest line of a run
+                    user.resume()
+                except StopIteration:
+                    pass
             else:
                 self._stale -= 1
+        if self._stale:
+            self._drop_stale()
 
-    def _let_quit(self, now_s: float) -> None:
-        v = (
-            self._v
-            if self._rang or not self._users
-            else advanced(self._v, self._since_s, self._rate, now_s, self._users[0][0])
-        )
+    def _let_quit(self, v: float) -> None:
         for user in self._quitting:
             user.served = v - user.joined
         self._quitting.clear()
+        self._drop_stale()
 
     def _drop_stale(self) -> None:
+        """Leave a live user at the head, or nobody; and not more than half of the heap to who has left."""
         users = self._users
-        while users and users[0][2].order != users[0][1]:
+        while users and users[0][2].order is not users[0][1]:
             heappop(users)
             self._stale -= 1
         if self._stale > len(users) // 2:
-            users[:] = [entry for entry in users if entry[2].order == entry[1]]
+            users[:] = [entry for entry in users if entry[2].order is entry[1]]
             heapify(users)
             self._stale = 0

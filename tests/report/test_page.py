@@ -1,0 +1,268 @@
+"""The page says what the tables say: every number on it is the value of the query that its note gives."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import twin
+from tests.report.fleets import FLEET, POWER, replay_of, run_of
+from tests.report.html_page import Page, charts_of, trace, unpacked
+from twin.errors import RunDirectoryError
+from twin.report import job_sections
+from twin.report.page import page
+
+CHARTS = {"timeline", "worst-moment", "phases", "store", "writers", "checkpoint-times", "power"}
+CUT = {"stop": {"time": "4730 s"}}  # ends while jobs write
+CLOCK = [
+    {
+        "name": "clock",
+        "count": 3,
+        "checkpoint": {"size": "9 GB", "trigger": {"every": "2 min"}},
+        "power": POWER,
+        "launch": {"every": "7 s"},
+    }
+]
+STAGGER = [FLEET["jobs"][0] | {"jitter": None, "launch": {"every": "30 s"}, "count": 3}]
+
+RUNS = {
+    "jittered": lambda folder: run_of(folder),
+    "cut": lambda folder: run_of(folder, **CUT),
+    "wall clock": lambda folder: run_of(folder, jobs=CLOCK, power={}, stop={"cycles": 20}),
+    "stagger": lambda folder: run_of(folder, jobs=STAGGER),
+    "one checkpoint": lambda folder: run_of(folder, stop={"time": "130 s"}),
+    "no checkpoint": lambda folder: run_of(folder, stop={"time": "90 s"}),
+    "replay": lambda folder: replay_of(folder),
+    "dense": lambda folder: run_of(folder, stop={"cycles": 600}),
+}
+
+
+@pytest.fixture(scope="module", params=RUNS)
+def reported(request, tmp_path_factory):
+    """Run directory, page, and the page read back."""
+    folder = RUNS[request.param](tmp_path_factory.mktemp("page") / "run")
+    html = page(twin.open_run(folder))
+    return folder, html, Page(html)
+
+
+@pytest.fixture
+def small_page(tmp_path):
+    html = page(twin.open_run(run_of(tmp_path / "run")))
+    return tmp_path / "run", html, charts_of(html)
+
+
+def found_again(folder, read, monkeypatch):
+    """(section, label, value on the page, value of the query), for each number of the page."""
+    monkeypatch.chdir(folder)
+    for section, note in read.notes.items():
+        names: dict[str, object] = {}
+        exec(read.preamble, names)
+        exec(note.setup, names)
+        for label, value, query in zip(note.labels, note.values, note.queries, strict=True):
+            yield section, label, json.loads(value), eval(query, names)
+
+
+def test_every_number_is_the_value_of_its_query(reported, monkeypatch):
+    folder, _, read = reported
+    checked = 0
+    for section, label, on_page, queried in found_again(folder, read, monkeypatch):
+        # Sums of up to thousands of doubles in another order, and differences of shares near 1.
+        assert on_page == pytest.approx(float(queried), rel=1e-9, abs=1e-12), (section, label)
+        checked += 1
+    assert checked > 20
+
+
+def test_every_chart_has_a_note_with_a_definition_and_queries(reported):
+    _, html, read = reported
+    for key in charts_of(html):
+        assert read.notes[key].setup
+        assert read.notes[key].queries
+
+
+def test_a_whole_run_has_every_chart(small_page):
+    assert CHARTS <= charts_of(small_page[1]).keys()
+
+
+def test_a_run_without_checkpoints_has_no_chart_of_them(tmp_path):
+    charts = charts_of(page(twin.open_run(run_of(tmp_path / "run", stop={"time": "90 s"}))))
+    assert charts.keys() & CHARTS == {"timeline", "store", "power"}
+
+
+def test_tables_not_recorded_leave_their_charts_out(tmp_path):
+    recording = twin.simulate(twin.load(FLEET), tables=["jobs", "checkpoints"])
+    assert charts_of(page(recording)).keys() == {"timeline", "phases", "checkpoint-times"}
+
+
+# Charts against tables
+
+
+def test_lines_of_the_store_and_the_power_are_the_rows_of_their_tables(small_page):
+    folder, _, charts = small_page
+    recording = twin.open_run(folder)
+    storage, power = recording.frame("storage"), recording.frame("power")
+    unit = re.search(r"\[(\w+)\]", charts["store"]["layout"]["xaxis"]["title"]["text"])[1]
+    size_s = {"s": 1.0, "min": 60.0, "h": 3600.0}[unit]
+    for key, name, column, scale, rows in (
+        ("store", "writers", "writers", 1.0, storage),
+        ("store", "store rate", "rate_b_s", 1e9, storage),
+        ("power", "draw", "draw_w", 1e3, power),
+        ("power", "demand at full speed", "demand_w", 1e3, power),
+        ("power", "speed", "speed", 1.0, power),
+    ):
+        drawn = trace(charts[key], name)
+        assert unpacked(drawn["x"])[:-1].tolist() == (rows["time_s"] / size_s).tolist(), name
+        assert unpacked(drawn["y"])[:-1].tolist() == (rows[column] / scale).tolist(), name
+
+
+def test_a_dense_line_keeps_the_peak_and_its_mean_is_the_mean_of_the_run(tmp_path):
+    folder = run_of(tmp_path / "run", stop={"cycles": 600})
+    charts, metrics = charts_of(page(twin.open_run(folder))), twin.open_run(folder).manifest["metrics"]
+    band, mean = trace(charts["power"], "draw", 0), trace(charts["power"], "draw", 1)
+    assert unpacked(band["y"]).max() * 1e3 == metrics["peak_power_w"]
+    assert unpacked(mean["y"])[:-1].mean() * 1e3 == pytest.approx(metrics["mean_power_w"], rel=1e-9)
+
+
+def test_bars_of_the_worst_moment_are_the_checkpoints_written_then(small_page):
+    folder, _, charts = small_page
+    checkpoints = twin.open_run(folder).frame("checkpoints")
+    longest_bar_s = unpacked(trace(charts["worst-moment"], "writing")["x"]).max()
+    durations_s = (checkpoints.write_end_s - checkpoints.write_start_s).to_numpy()
+    assert np.abs(durations_s - longest_bar_s).min() < 1e-9  # differences of times near 3,000 s
+
+
+def test_the_histogram_counts_every_checkpoint(small_page):
+    folder, _, charts = small_page
+    written = twin.open_run(folder).manifest["metrics"]["checkpoints_written"]
+    assert unpacked(charts["checkpoint-times"]["data"][0]["y"]).sum() == written
+
+
+def test_the_phase_picture_marks_every_fire_of_a_small_run_and_counts_every_fire_of_a_long_one(small_page, monkeypatch):
+    folder, _, charts = small_page
+    fires = int(twin.open_run(folder).frame("checkpoints").write_start_s.count())
+    assert len(unpacked(charts["phases"]["data"][0]["y"])) == fires
+    monkeypatch.setattr(job_sections, "_MARKS_AT_MOST", 50)
+    dense = charts_of(page(twin.open_run(folder)))["phases"]["data"][0]
+    assert int(np.nansum(unpacked(dense["z"]))) == fires
+
+
+def test_the_product_form_stands_beside_the_measured_tail_where_it_applies(small_page, tmp_path):
+    names = {curve["name"] for curve in small_page[2]["writers"]["data"]}
+    assert names == {"measured", "independent phases", "product form"}
+    in_step = FLEET["jobs"][0] | {"jitter": None, "launch": {"together": "0 s"}}
+    html = page(twin.open_run(run_of(tmp_path / "step", jobs=[in_step])))
+    assert {curve["name"] for curve in charts_of(html)["writers"]["data"]} == {"measured", "independent phases"}
+    assert "Product form (not applicable)" in Page(html).text
+
+
+# Many jobs
+
+
+def test_more_jobs_than_rows_are_said_to_be_left_out_and_the_longest_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(job_sections, "_ROWS_AT_MOST", 5)
+    folder = replay_of(tmp_path / "run")
+    html = page(twin.open_run(folder))
+    read = Page(html)
+    assert "The 5 jobs that stayed longest are drawn; 7 are not." in read.text
+    assert len(charts_of(html)["timeline"]["data"][0]["y"]) == 5
+    for section, label, on_page, queried in found_again(folder, read, monkeypatch):
+        assert on_page == pytest.approx(float(queried), rel=1e-9, abs=1e-12), (section, label)
+
+
+def test_rows_of_the_timeline_are_in_the_order_of_launch(tmp_path):
+    folder = replay_of(tmp_path / "run")
+    rows = charts_of(page(twin.open_run(folder)))["timeline"]["data"][0]["y"]
+    jobs = twin.open_run(folder).frame("jobs").sort_values("launch_s")
+    assert rows == [escape(name) for name in jobs["name"]]
+
+
+def test_where_many_jobs_are_present_the_worst_moment_shows_those_that_write(tmp_path, monkeypatch):
+    monkeypatch.setattr(job_sections, "_WINDOW_ROWS", 2)
+    html = page(twin.open_run(run_of(tmp_path / "run")))
+    figure = charts_of(html)["worst-moment"]
+    assert set(trace(figure, "computing")["y"]) == set(trace(figure, "writing")["y"])
+    assert "Only jobs that write in it are drawn" in Page(html).text
+
+
+# The document
+
+
+def test_text_of_the_user_is_text(tmp_path):
+    question = "<script>alert(1)</script> & \"quotes\" </script><!--"
+    html = page(twin.open_run(run_of(tmp_path / "run", question=question, answer="<img src=x onerror=alert(2)>")))
+    assert "<script>alert" not in html
+    assert "<img" not in html
+    assert question in Page(html).text
+
+
+def test_names_of_jobs_are_text_in_charts_too(tmp_path):
+    charts = charts_of(page(twin.open_run(replay_of(tmp_path / "run"))))
+    assert charts["timeline"]["data"][0]["y"][0] == "&lt;b&gt;bold&lt;/b&gt;"
+
+
+def test_the_page_names_no_address_to_load_from(small_page):
+    html = re.sub(r"<script>.*?</script>", "", small_page[1], flags=re.DOTALL)
+    assert not re.search(r"(src|href)\s*=\s*[\"'](?!#|data:)", html)
+    assert "url(" not in html
+    assert "connect-src" not in html
+    assert "default-src 'none'" in html
+
+
+def test_the_same_run_gives_the_same_page(small_page):
+    folder, html, _ = small_page
+    assert page(twin.open_run(folder)) == html
+
+
+def test_a_run_in_memory_has_the_page_it_has_on_disk(small_page):
+    assert page(twin.simulate(twin.load(FLEET))) == small_page[1]
+
+
+def test_the_page_tells_verdicts_warnings_defaults_promises_and_the_log(tmp_path):
+    folder = replay_of(tmp_path / "run", fleet={"nodes": 3})
+    manifest, text = twin.open_run(folder).manifest, Page(page(twin.open_run(folder))).text
+    assert manifest["warnings"][0] in text
+    for default in manifest["defaults"]:
+        assert default["key"] in text
+        assert default["source"] in text
+    for promise in manifest["assumptions"]["promises"].values():
+        assert promise["why"] in text
+    assert manifest["import_report"]["sha256"] in text
+    assert manifest["scenario_hash"] in text
+
+
+def test_the_scenario_on_the_page_gives_the_same_run_again(small_page):
+    import yaml
+
+    folder, html, _ = small_page
+    shown = re.findall(r"<pre>(.*?)</pre>", html, re.DOTALL)[-1]
+    text = Page(f"<section id='x'><p>{shown}</p></section>").text
+    again = twin.load(yaml.safe_load(text))
+    assert twin.simulate(again).manifest["scenario_hash"] == twin.open_run(folder).manifest["scenario_hash"]
+
+
+def test_figures_have_only_keys_that_plotly_knows(reported):
+    import plotly.graph_objects as go
+
+    for figure in charts_of(reported[1]).values():
+        go.Figure(figure)  # raises ValueError for any other
+
+
+def test_a_manifest_without_what_a_page_needs_is_a_fault_of_the_run(tmp_path):
+    folder = run_of(tmp_path / "run")
+    manifest = json.loads((folder / "run.json").read_text())
+    del manifest["metrics"]
+    (folder / "run.json").write_text(json.dumps(manifest))
+    with pytest.raises(RunDirectoryError, match="has no `metrics`"):
+        page(twin.open_run(folder))
+
+
+def test_a_run_of_a_version_without_estimate_still_has_its_page(tmp_path):
+    folder: Path = run_of(tmp_path / "run")
+    manifest = json.loads((folder / "run.json").read_text())
+    del manifest["estimate"]
+    (folder / "run.json").write_text(json.dumps(manifest))
+    assert "The run has no product form." in page(twin.open_run(folder))

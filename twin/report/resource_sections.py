@@ -1,0 +1,261 @@
+"""Sections about what the jobs share: the store, its writers, their checkpoints, the power, and where the time went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from twin.analysis.blocks import Floats
+from twin.analysis.durations import duration_histogram
+from twin.laws.throughput import store_rate_b_s
+from twin.report import charts
+from twin.report.downsampling import MEAN_BINS, MOST_POINTS, ThinnedLine
+from twin.report.run_parts import RunParts
+from twin.report.section import COUNT, SHARE, Reading, Section, of_metrics
+
+_FEW = 4  # numbers of writers told one by one
+_IN_SIGHT = 3
+_BINS = MOST_POINTS // 4
+
+_DURATIONS = "duration_s = checkpoints.write_end_s - checkpoints.write_start_s"
+_LONE_WRITE = """\
+from twin.laws.throughput import store_rate_b_s
+store = run["scenario"]["storage"]
+lone_b_s = store_rate_b_s(1.0, store["bandwidth"], store.get("client_bandwidth") or 0.0, store["degradation"])"""
+
+
+def store(parts: RunParts) -> Section | None:
+    """Writers and rate of the store; None without its table."""
+    if not parts.has("storage") or parts.end_s == 0.0:
+        return None
+    lines = parts.storage_lines(["writers", "rate_b_s"], 0.0, parts.end_s)
+    writers, rate_b_s = lines
+    delivered = "(storage.rate_b_s * storage.hold_s).sum()"
+    readings = of_metrics(
+        parts.metrics,
+        ("peak_writers", "most writers at once", COUNT, "storage[storage.hold_s > 0].writers.max()"),
+        ("bytes_delivered_b", "bytes written", "B", delivered),
+        ("store_utilisation", "utilisation", SHARE, f'{delivered} / (run["scenario"]["storage"]["bandwidth"] * end_s)'),
+    )
+    return Section(
+        "store",
+        "Store",
+        f"How many jobs write at once, and the total rate they get.{_band(lines)}",
+        "Writers [-] and total rate of the store [B/s], steps that hold until the next row; the dashed line is the "
+        f"store's bandwidth.{_thinned(lines)}",
+        'writers, rate = storage[["time_s", "writers"]], storage[["time_s", "rate_b_s"]]',
+        (*readings, *_bin(lines, parts.end_s)),
+        charts.store(writers, rate_b_s, parts.manifest["scenario"]["storage"]["bandwidth"], parts.end_s),
+    )
+
+
+def tail(parts: RunParts) -> Section | None:
+    """Time with at least k writers beside independent phases and the product form; None if nobody wrote."""
+    measured = parts.metrics.get("writers_share_at_least")
+    if not parts.has("jobs", "checkpoints", "storage") or not measured:
+        return None
+    curves = {
+        "measured": (np.array(measured), "storage.hold_s[storage.writers >= {k}].sum() / end_s"),
+        "independent phases": (
+            np.array(parts.metrics["writers_share_at_least_independent"]),
+            "independent[{k} - 1]",
+        ),
+    }
+    estimate = parts.manifest.get("estimate")  # a run of an earlier version has none
+    if estimate and estimate["product_form"]:
+        shares = estimate["product_form"]["metrics"]["writers_share_at_least"]
+        curves["product form"] = (_to_length(shares, len(measured)), "theory.get({k}, 0.0)")
+    peak = len(measured)
+    readings = [
+        Reading(f"at least {k}, {name}", float(shares[k - 1]), SHARE, query.format(k=k), _is_seen(name, k, peak))
+        for k in range(1, peak + 1)
+        if k <= _FEW or k == peak or k & (k - 1) == 0
+        for name, (shares, query) in curves.items()
+    ]
+    return Section(
+        "writers",
+        "Writers at once, against chance",
+        "How often many write together. Far above independent phases: they queue, or start together. On the product "
+        "form: queueing alone explains it, nothing pulls the jobs into step.",
+        "Share of the run [%] with at least k jobs writing. Independent phases: the same if each job wrote for its "
+        f"measured share of the run, independently of all others (Poisson binomial). {_theory_sentence(estimate)}",
+        """\
+from twin.analysis.concurrency import independent_tail
+write_s = checkpoints.write_end_s.fillna(end_s) - checkpoints.write_start_s.fillna(end_s)
+write_shares = write_s.groupby(checkpoints.job_id).sum() / end_s
+independent = independent_tail(write_shares, len(jobs))
+form = (run.get("estimate") or {}).get("product_form") or {"metrics": {"writers_share_at_least": []}}
+theory = dict(enumerate(form["metrics"]["writers_share_at_least"], 1))""",
+        tuple(readings),
+        charts.tail({name: shares for name, (shares, _) in curves.items()}),
+    )
+
+
+def durations(parts: RunParts) -> Section | None:
+    """How long checkpoints took; None if none ended."""
+    lone_s = _lone_write_s(parts) if parts.has("checkpoints") else None
+    histogram = duration_histogram(parts.recording, lone_s) if parts.has("checkpoints") else None
+    if histogram is None:
+        return None
+    readings = [
+        *of_metrics(
+            parts.metrics,
+            ("checkpoints_written", "checkpoints written", COUNT, "duration_s.count()"),
+            ("checkpoint_duration_p50_s", "P50", "s", "duration_s.quantile(0.5)"),
+            ("checkpoint_duration_p99_s", "P99", "s", "duration_s.quantile(0.99)"),
+            ("checkpoint_duration_max_s", "longest", "s", "duration_s.max()"),
+        )
+    ]
+    marks = {f"{reading.label} {reading.shown()}": reading.value for reading in readings if reading.unit == "s"}
+    if lone_s is not None:
+        lone = Reading("alone on the store", lone_s, "s", "checkpoints.size_b.max() / lone_b_s")
+        readings.append(lone)
+        marks = {f"alone {lone.shown()}": lone_s, **marks}
+    return Section(
+        "checkpoint-times",
+        "Checkpoint times",
+        "How long checkpoints take from first byte to last. What lies right of the time alone is contention."
+        if lone_s is not None
+        else "How long checkpoints take from first byte to last. Sizes differ, so times do even without contention.",
+        f"Number of checkpoints that ended within the run by time from first byte to last [s], in "
+        f"{len(histogram.counts)} classes; the count is on a logarithmic axis, so that a single one shows.",
+        _DURATIONS if lone_s is None else f"{_DURATIONS}\n{_LONE_WRITE}",
+        tuple(readings),
+        charts.durations(histogram, marks),
+    )
+
+
+def power(parts: RunParts) -> Section | None:
+    """Draw, demand and speed of the site against its cap; None without its table."""
+    if not parts.has("power") or parts.end_s == 0.0:
+        return None
+    lines = parts.power_lines(["draw_w", "demand_w", "speed"], 0.0, parts.end_s)
+    if not len(lines[0].points()[0]):
+        return None
+    draw_w, demand_w, speed = lines
+    energy = "(site.draw_w * site.hold_s).sum()"
+    readings = list(
+        of_metrics(
+            parts.metrics,
+            ("mean_power_w", "mean draw", "W", f"{energy} / end_s"),
+            ("peak_power_w", "peak draw", "W", "site[site.hold_s > 0].draw_w.max()"),
+            ("energy_j", "energy", "J", energy),
+        )
+    )
+    if parts.cap_w is not None:
+        readings.insert(0, Reading("cap", parts.cap_w, "W", 'run["scenario"]["power"]["cap"]'))
+        binds = "site.hold_s[(site.speed < 1) & (site.draw_w < site.demand_w)].sum() / end_s"
+        over = 'site.hold_s[site.draw_w > run["scenario"]["power"]["cap"] * (1 + 1e-9)].sum()'
+        readings += of_metrics(
+            parts.metrics,
+            ("cap_binding_share", "time the cap binds", SHARE, binds),
+            ("time_over_cap_s", "time over the cap", "s", over),
+        )
+    return Section(
+        "power",
+        "Power against the cap" if parts.cap_w is not None else "Power",
+        "What the site draws, and what it would draw at full speed; where the grey stands above the blue, jobs are "
+        f"slowed down. Beneath, the speed that the controller commands.{_band(lines)}",
+        "Draw and demand of the whole site [W], and commanded speed [-], steps that hold until the next row; the "
+        f"dashed line is the cap.{_thinned(lines)}",
+        'draw, demand, speed = (site[["time_s", column]] for column in ("draw_w", "demand_w", "speed"))',
+        (*readings, *_bin(lines, parts.end_s)),
+        charts.power(draw_w, demand_w, speed, parts.cap_w, parts.end_s),
+    )
+
+
+def overhead_split(parts: RunParts) -> Section | None:
+    """Where the time of the jobs went; None if not known."""
+    if parts.metrics.get("compute_share") is None or not parts.has("jobs", "checkpoints"):
+        return None
+    work, stall = "jobs.work_s.sum() / there_s", "stall_s / there_s"
+    readings = tuple(
+        of_metrics(
+            parts.metrics,
+            ("compute_share", "computing, as full-speed work", SHARE, work),
+            ("throttled_share", "lost to the throttle", SHARE, f"1 - {work} - {stall}"),
+            ("stall_share", "stalled in checkpoints", SHARE, stall),
+        )
+    )
+    return Section(
+        "overhead",
+        "Where the time went",
+        "All job time between launch and end, split into work done and what it was lost to.",
+        "Shares of the sum over jobs of the time from launch to the end of the job or of the run [%]; they sum to "
+        "100 %. The throttle's part is time computing less the full-speed work done in it.",
+        """\
+there_s = (jobs.end_s.fillna(end_s) - jobs.launch_s).sum()
+stall_s = checkpoints.stall_s.fillna(end_s - checkpoints.due_s).sum()""",
+        readings,
+        html=_split_bar(readings),
+    )
+
+
+def _theory_sentence(estimate: Mapping[str, Any] | None) -> str:
+    if not estimate:
+        return "The run has no product form."
+    verdict = estimate["verdict"]
+    if estimate["product_form"] is None and verdict == "busiest windows":
+        verdict = "not drawn"
+    return f"Product form ({verdict}): {estimate['because']}."
+
+
+def _to_length(shares: Sequence[float], length: int) -> Floats:
+    """The first shares, filled with zeros."""
+    return np.array([*shares[:length], *[0.0] * (length - len(shares))])
+
+
+def _split_bar(readings: tuple[Reading, ...]) -> str:
+    """One bar in parts; a part too thin to see still gets a line."""
+    parts = "".join(
+        f'<span class="part part-{number}" style="flex-grow:{max(0.0, reading.value):.6f}" '
+        f'title="{reading.label}: {reading.shown()}"></span>'
+        for number, reading in enumerate(readings)
+    )
+    keys = "".join(
+        f'<li><span class="key part-{number}"></span>{reading.label} <b>{reading.shown()}</b></li>'
+        for number, reading in enumerate(readings)
+    )
+    return f'<div class="split">{parts}</div><ul class="keys">{keys}</ul>'
+
+
+def _thinned(lines: list[ThinnedLine]) -> str:
+    """How the lines were thinned."""
+    drawn = " Every row is drawn."
+    if any(line.is_thinned for line in lines):
+        drawn = (
+            f" Drawn are the first, lowest, highest and last row of each of {_BINS:,} equal bins of time: every spike "
+            "shows, however short; between them a zoomed view shows no more than that."
+        )
+    if any(line.means() is not None for line in lines):
+        drawn += f" Strong lines are time averages over each of {MEAN_BINS} equal bins."
+    return drawn
+
+
+def _band(lines: list[ThinnedLine]) -> str:
+    """How to read a line too dense to follow."""
+    return " Pale is all that happened, strong the mean." if any(line.means() is not None for line in lines) else ""
+
+
+def _bin(lines: list[ThinnedLine], end_s: float) -> list[Reading]:
+    if not any(line.is_thinned for line in lines):
+        return []
+    return [Reading("one bin of the lines", end_s / _BINS, "s", f"end_s / {_BINS}", in_sight=False)]
+
+
+def _is_seen(name: str, k: int, peak: int) -> bool:
+    return name == "measured" and (k <= _IN_SIGHT or k == peak)
+
+
+def _lone_write_s(parts: RunParts) -> float | None:
+    """Time of a checkpoint alone on the store [s]; None if sizes differ."""
+    sizes: set[float] = set()
+    for batch in parts.recording.batches("checkpoints", ["size_b"]):
+        sizes.update(np.unique(batch["size_b"].to_numpy()).tolist())
+        if len(sizes) > 1:
+            return None
+    store: dict[str, Any] = parts.manifest["scenario"]["storage"]
+    client_b_s = store.get("client_bandwidth") or 0.0
+    return sizes.pop() / store_rate_b_s(1.0, store["bandwidth"], client_b_s, store["degradation"]) if sizes else None
