@@ -47,5 +47,10 @@ def replay_of(folder: Path, **changes: Any) -> Path:
     log.write_text(LOG)
     profile = {"compute": "2 min", "size_per_gpu": "1 GB", "gpus_per_node": 8, "jitter": 0.01, "power": POWER}
     replay = {"file": str(log), "profile": profile}
-    twin.run(twin.load(FLEET | {"name": "replay", "jobs": [], "stop": {}, "replay": replay, "power": {"cap": "14 kW"}} | changes), folder)
+    twin.run(
+        twin.load(
+            FLEET | {"name": "replay", "jobs": [], "stop": {}, "replay": replay, "power": {"cap": "14 kW"}} | changes
+        ),
+        folder,
+    )
     return folder

@@ -192,7 +192,7 @@ def test_where_many_jobs_are_present_the_worst_moment_shows_those_that_write(tmp
 
 
 def test_text_of_the_user_is_text(tmp_path):
-    question = "<script>alert(1)</script> & \"quotes\" </script><!--"
+    question = '<script>alert(1)</script> & "quotes" </script><!--'
     html = page(twin.open_run(run_of(tmp_path / "run", question=question, answer="<img src=x onerror=alert(2)>")))
     assert "<script>alert" not in html
     assert "<img" not in html

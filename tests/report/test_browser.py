@@ -1,0 +1,199 @@
+"""The page in a browser without a network: it draws, zooms, toggles, changes theme, fits a phone and a sheet of paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import twin
+from tests.report.fleets import replay_of, run_of
+from twin.report.page import page
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+if not CHROMIUM.exists():
+    pytest.skip(f"no browser: {CHROMIUM} is not there", allow_module_level=True)
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Files: a fleet, and a replay whose log and texts try to be more than text."""
+    folder = tmp_path_factory.mktemp("pages")
+    runs = {
+        "fleet": run_of(folder / "fleet", stop={"cycles": 400}),
+        "replay": replay_of(folder / "replay", question="</script><script>document.title = 'broken'</script>"),
+    }
+    for name, run in runs.items():
+        (folder / f"{name}.html").write_text(page(twin.open_run(run)), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def opened(browser, pages):
+    """Open a page; the test fails if it asks for anything, or complains."""
+    complaints = []
+    contexts = []
+
+    def open_page(name="fleet", width=1200, **options):
+        context = browser.new_context(viewport={"width": width, "height": 900}, offline=True, **options)
+        contexts.append(context)
+        tab = context.new_page()
+        tab.on("console", lambda message: complaints.append(message.text))
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on("dialog", lambda dialog: complaints.append(dialog.message))
+        address = (pages / f"{name}.html").as_uri()
+        tab.on("request", lambda asked: None if asked.url == address else complaints.append(asked.url))
+        tab.goto(address)
+        tab.wait_for_selector("html[data-drawn]")
+        return tab
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [text for text in complaints if not text.startswith("data:")] == []
+
+
+def time_range(tab, key):
+    return tab.evaluate(f"document.getElementById('chart-{key}').layout.xaxis.range")
+
+
+def box_of(tab, selector):
+    place = tab.locator(selector).first
+    place.scroll_into_view_if_needed()
+    return place.bounding_box()
+
+
+def colour(tab, selector, what="color"):
+    return tab.evaluate(f"getComputedStyle(document.querySelector('{selector}'))['{what}']")
+
+
+@pytest.mark.parametrize("name", ["fleet", "replay"])
+def test_every_chart_is_drawn_without_a_request_or_a_complaint(opened, name):
+    tab = opened(name)
+    charts, drawn = (tab.locator(selector).count() for selector in (".chart", ".chart .main-svg .plot, .chart .hm"))
+    assert charts >= 7
+    assert drawn >= charts
+
+
+def test_the_browser_is_told_to_refuse_any_request(opened):
+    tab = opened()
+    refused = "() => fetch('https://example.org/').then(() => 'sent', () => 'refused')"
+    tab.evaluate(
+        "() => addEventListener('securitypolicyviolation', (found) => { window.violated = found.blockedURI; })"
+    )
+    tab.remove_listener  # the console says so, which is what this test is about
+    context = tab.context
+    quiet = context.new_page()
+    quiet.goto(tab.url)
+    quiet.evaluate(
+        "() => addEventListener('securitypolicyviolation', (found) => { window.violated = found.blockedURI; })"
+    )
+    assert quiet.evaluate(refused) == "refused"
+    assert quiet.evaluate("window.violated") == "https://example.org/"
+
+
+def test_dragging_zooms_and_a_double_click_returns(opened):
+    tab = opened()
+    box = box_of(tab, "#chart-store .nsewdrag")
+    before = time_range(tab, "store")
+    middle = box["y"] + box["height"] / 2
+    tab.mouse.move(box["x"] + 0.25 * box["width"], middle)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 0.75 * box["width"], middle, steps=5)
+    tab.mouse.up()
+    tab.wait_for_function(
+        f"document.getElementById('chart-store').layout.xaxis.range[1] < {before[1]} - 0.2 * {before[1] - before[0]}"
+    )
+    assert time_range(tab, "store")[1] - time_range(tab, "store")[0] == pytest.approx(
+        0.5 * (before[1] - before[0]), rel=0.05
+    )  # a pixel or two at either end
+    tab.mouse.dblclick(box["x"] + 0.5 * box["width"], middle)
+    tab.wait_for_function(f"document.getElementById('chart-store').layout.xaxis.range[1] > 0.99 * {before[1]}")
+
+
+def test_a_click_in_the_legend_hides_a_line_and_its_band(opened):
+    tab = opened()
+    box = box_of(tab, "#chart-power .legendtoggle")
+    tab.mouse.click(box["x"] + 10, box["y"] + box["height"] / 2)
+    hidden = "document.getElementById('chart-power').data.filter((line) => line.visible === 'legendonly').length"
+    tab.wait_for_function(f"{hidden} === 2")
+
+
+def test_the_theme_follows_the_system_and_the_button(opened):
+    light, dark = opened(color_scheme="light"), opened(color_scheme="dark")
+    assert colour(light, "body", "background-color") != colour(dark, "body", "background-color")
+    for tab, other in ((light, dark), (dark, light)):
+        tab.click("#theme")
+        for selector, what in (("body", "background-color"), ("#chart-store text", "fill"), ("section", "color")):
+            assert colour(tab, selector, what) != colour(other, selector, what), selector
+        tab.click("#theme")
+    assert colour(light, "#chart-store text", "fill") != colour(dark, "#chart-store text", "fill")
+
+
+@pytest.mark.parametrize("name", ["fleet", "replay"])
+def test_at_400_pixels_nothing_overflows(opened, name):
+    tab = opened(name, width=400)
+    assert tab.evaluate("document.documentElement.scrollWidth") == 400
+    for summary in tab.locator("details:not([open]) > summary").all():
+        summary.click()
+    assert tab.evaluate("document.documentElement.scrollWidth") == 400
+    charts = tab.evaluate(
+        "[...document.querySelectorAll('.chart')].map((each) => "
+        "[each.getBoundingClientRect().width, each.querySelector('.main-svg').getBoundingClientRect().width])"
+    )
+    for room, width in charts:
+        assert width <= room + 1
+
+
+def test_charts_follow_the_width_of_the_window(opened):
+    tab = opened()
+    tab.set_viewport_size({"width": 700, "height": 900})
+    tab.wait_for_function("document.querySelector('#chart-store .main-svg').getBoundingClientRect().width < 700")
+
+
+def test_print_is_dark_on_white_with_every_note_open_and_then_all_is_as_before(opened):
+    tab = opened(color_scheme="dark")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    tab.emulate_media(media="print", color_scheme="dark")
+    assert colour(tab, "body", "background-color") == "rgb(255, 255, 255)"
+    assert colour(tab, "section", "color") == "rgb(0, 0, 0)"
+    assert colour(tab, "nav", "display") == "none"
+    assert tab.locator("details:not([open])").count() == 0
+    tab.wait_for_function("document.querySelector('#chart-store .main-svg').getBoundingClientRect().width <= 680")
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    tab.emulate_media(media="screen")
+    assert tab.locator("details[open]").count() == 0
+    tab.wait_for_function("document.querySelector('#chart-store .main-svg').getBoundingClientRect().width > 900")
+
+
+def test_text_of_the_user_runs_no_script_and_makes_no_tag(opened):
+    tab = opened("replay")
+    assert tab.title() == "replay - racktwin report"
+    assert "<script>document.title = 'broken'</script>" in tab.inner_text("header")
+    assert "<b>bold</b>" in tab.locator("#chart-timeline").text_content()
+
+
+def test_a_tall_timeline_scrolls_in_its_frame(opened, monkeypatch, pages):
+    tab = opened("replay")
+    heights = tab.evaluate(
+        "[...document.querySelectorAll('.scroll')].map((each) => [each.clientHeight, each.scrollHeight])"
+    )
+    assert all(shown <= 640 < whole for shown, whole in heights)
