@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from twin.errors import TwinError
@@ -61,7 +62,8 @@ def write(path: Path, html: str, force: bool = False) -> None:
             "choose a folder that can be written, on a disk with room"
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # it is no more, or never was
+            temporary.unlink()
 
 
 def _is_report(path: Path) -> bool:
