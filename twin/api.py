@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,6 +23,9 @@ from twin.fleet import Job, jobs_of
 from twin.io import run_directory, scenario_files
 from twin.recording import FORMAT_VERSION, TABLES, MemoryTable, Sink, Source, schema
 from twin.scenario import Scenario, cap_faults, defaulted, resolved, scenario_hash
+
+if TYPE_CHECKING:
+    from twin.sim.simulate import Watch
 
 ENGINES = ("auto", "simpy")
 _PACKAGES = ("racktwin", "simpy", "numpy", "pandas", "pyarrow", "pydantic", "PyYAML")
@@ -54,7 +57,13 @@ def load(source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) 
 
 
 def simulate(
-    scenario: Scenario, engine: str = "auto", *, replica: int = 0, tables: Collection[str] | None = None
+    scenario: Scenario,
+    engine: str = "auto",
+    *,
+    replica: int = 0,
+    tables: Collection[str] | None = None,
+    max_events: int | None = None,
+    watch: Watch | None = None,
 ) -> Recording:
     """The recording of a run, in memory.
 
@@ -62,12 +71,15 @@ def simulate(
         engine: "simpy", or "auto" for the one that suits.
         replica: number of an independent repetition; other replicas meet other luck.
         tables: names of the tables to record; default all.
+        max_events: events after which a run that has not ended is given up; default no limit.
+        watch: called now and then with the simulated time [s], the events so far, and the share of the run done.
     Raises:
-        TwinError: an unknown engine or table, a launch log that cannot be read, or a fleet that can never move again.
+        TwinError: an unknown engine or table, a launch log that cannot be read, a fleet that can never move again, or
+            a run of more than ``max_events``.
     """
     plan = _plan(scenario, engine, replica, tables)
     sink = _Memory({table: MemoryTable(schema(table, plan.provenance)) for table in plan.tables})
-    return Recording(_execute(plan, sink), sink.tables)
+    return Recording(_execute(plan, sink, max_events, watch), sink.tables)
 
 
 def run(
@@ -78,20 +90,22 @@ def run(
     engine: str = "auto",
     replica: int = 0,
     tables: Collection[str] | None = None,
+    max_events: int | None = None,
+    watch: Watch | None = None,
 ) -> Recording:
     """The recording of a run, streamed into the run directory ``out`` in memory that does not grow with the run.
 
     Args:
         out: the run directory, which appears complete or not at all.
         force: replace a run directory that is there.
-        engine, replica, tables: as in ``simulate``.
+        engine, replica, tables, max_events, watch: as in ``simulate``.
     Raises:
         RunDirectoryError: the name is taken, or the folder cannot be written.
         TwinError: as in ``simulate``.
     """
     plan = _plan(scenario, engine, replica, tables)
     with run_directory.writer(out, plan.provenance, tables=plan.tables, force=force) as sink:
-        sink.commit(_execute(plan, sink))
+        sink.commit(_execute(plan, sink, max_events, watch))
     return open_run(out)
 
 
@@ -211,11 +225,13 @@ def _identity(scenario: Scenario, replica: int) -> dict[str, Any]:
     }
 
 
-def _execute(plan: _Plan, sink: _FinishingSink) -> dict[str, Any]:
+def _execute(plan: _Plan, sink: _FinishingSink, max_events: int | None, watch: Watch | None) -> dict[str, Any]:
     """Run it into the sink; what comes out is the manifest."""
     from twin.sim.simulate import simulate as simulate_with_simpy  # an estimate does without SimPy
 
-    outcome = simulate_with_simpy(plan.scenario, plan.jobs, sink, plan.provenance, tables=plan.tables)
+    outcome = simulate_with_simpy(
+        plan.scenario, plan.jobs, sink, plan.provenance, tables=plan.tables, max_events=max_events, watch=watch
+    )
     recorded = Recording(plan.identity, sink.finish())
     metrics = summarise(plan.scenario, plan.jobs, recorded, outcome.end_s)
     manifest = plan.identity | {

@@ -6,7 +6,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,27 @@ def cli() -> None:
 
 
 @cli.command()
+@click.argument("name", required=False)
+@click.option("--list", "lists", is_flag=True, help="List the starters, each with the question it asks.")
+def init(name: str | None, lists: bool) -> None:
+    """Write the starter scenario NAME into the current folder, by default mid-fleet."""
+    from twin.io import bundled
+
+    if lists:
+        starters = bundled.starters()
+        width = max(len(starter.name) for starter in starters)
+        for starter in starters:
+            click.echo(f"{starter.name:<{width}}  {starter.question}")
+        return
+    scenario, *logs = bundled.write(name or bundled.DEFAULT, Path())
+    for file in (scenario, *logs):
+        click.echo(f"wrote {file}")
+    click.echo(f"next: twin run {scenario}")
+    if name is None:
+        click.echo("other starters: twin init --list")
+
+
+@cli.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_overrides
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else, on stdout.")
@@ -121,6 +143,7 @@ def schema() -> None:
 @click.option("--force", is_flag=True, help="Replace a run directory that is there.")
 @_overrides
 @click.option("--seed", metavar="N", help="Seed of all chance; short for --set seed=N.")
+@click.option("--max-events", type=click.IntRange(min=1), metavar="N", help="Give up after N events; default never.")
 @click.option("--report", "with_report", is_flag=True, help="Write the page of the run too, beside its directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest as one JSON document on stdout.")
 @click.option("--quiet", is_flag=True, help="Print errors only, and the JSON document if asked for.")
@@ -130,6 +153,7 @@ def run(
     force: bool,
     overrides: tuple[str, ...],
     seed: str | None,
+    max_events: int | None,
     with_report: bool,
     as_json: bool,
     quiet: bool,
@@ -146,7 +170,8 @@ def run(
         from twin.report import page_file
 
         page_file.check_free(page_file.beside(folder), force)
-    recording = api.run(scenario, folder, force=force)
+    with _progress(quiet) as watch:
+        recording = api.run(scenario, folder, force=force, max_events=max_events, watch=watch)
     manifest = recording.manifest
     if not quiet:
         _warn([*manifest["warnings"], *(manifest["import_report"] or {}).get("warnings", ())])
@@ -212,6 +237,20 @@ def explain(topic: str | None, as_json: bool) -> None:
             for label in ("unit", "definition", "source"):
                 if text := getattr(entry, label):
                     click.echo(f"  {label:<10}  {text}")
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[float, int, float], None] | None]:
+    """What a run is to tell its progress; None if nobody wants to hear."""
+    if quiet:
+        yield None
+        return
+    from rich.console import Console
+
+    from twin.report.run_progress import progress
+
+    with progress(Console(stderr=True)) as watch:
+        yield watch
 
 
 def _write_page(recording: Recording, file: Path, force: bool, quiet: bool) -> None:

@@ -11,7 +11,7 @@ from twin.report.downsampling import MEAN_BINS, MOST_POINTS, ThinnedLine, extrem
 
 
 def line_of(time_s, values, start_s=0.0, end_s=None, most=MOST_POINTS, stretches=1):
-    line = ThinnedLine(start_s, time_s[-1] if end_s is None else end_s, most)
+    line = ThinnedLine(start_s, time_s[-1] if end_s is None else end_s, most=most)
     for times, levels in zip(np.array_split(time_s, stretches), np.array_split(values, stretches), strict=True):
         if len(times):
             line.add(times, levels)
@@ -85,6 +85,14 @@ def test_means_of_a_dense_line_give_its_integral_however_it_came_in_stretches(st
     area = float((values * np.diff(time_s, append=end_s)).sum())
     assert len(means) == MEAN_BINS + 1
     assert float((means[:-1] * np.diff(edges_s)).sum()) == pytest.approx(area, rel=1e-12)  # sums in another order
+
+
+def test_the_last_bin_of_the_means_is_cut_by_the_end():
+    line = ThinnedLine(0.0, 25.0, mean_s=10.0)
+    line.add(np.linspace(0.0, 24.0, 1001), np.linspace(0.0, 24.0, 1001))
+    edges_s, means = line.means()
+    assert edges_s.tolist() == [0.0, 10.0, 20.0, 25.0]
+    assert means[:-1] == pytest.approx([5.0, 15.0, 22.4], abs=0.02)  # half a step of 0.024
 
 
 def test_a_line_that_can_be_followed_has_no_means():

@@ -12,7 +12,7 @@ from twin.analysis.blocks import Floats, blocks
 from twin.recording import Recording
 
 _COLUMNS = ["job_id", "write_start_s"]
-_LEAD = 0.25  # phases start a quarter before the first fire, so that a fleet in step is not cut by the wrap
+LEAD = 0.13  # places begin so much before the first fire: neither a fleet in step nor an even stagger sits at the wrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ def fires(recording: Recording) -> Iterator[tuple[NDArray[np.int32], Floats]]:
 
 
 def places(fire_s: Floats, first_s: float, period_s: float) -> Floats:
-    """Place of each fire in the period [-], in [-0.25, 0.75); the first fire is at 0."""
-    return ((fire_s - first_s) / period_s + _LEAD) % 1.0 - _LEAD
+    """Place of each fire in the period [-], in [-LEAD, 1 - LEAD); the first fire is at 0."""
+    return ((fire_s - first_s) / period_s + LEAD) % 1.0 - LEAD
 
 
 def order_parameter_between(recording: Recording, from_s: float, until_s: float, period_s: float) -> tuple[float, int]:

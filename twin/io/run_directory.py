@@ -60,15 +60,19 @@ class RunWriter:
     def __init__(self, target: Path, provenance: Mapping[str, str], tables: Sequence[str], force: bool) -> None:
         self._target = target
         self._force = force
+        self._provenance = provenance
+        self._tables = tables
         self._temporary = _sibling(target, "tmp")
-        self._temporary.mkdir()
         self._files: dict[str, pq.ParquetWriter] = {}
-        try:
-            for table in tables:
-                self._files[table] = _parquet_writer(self._path(table), schema(table, provenance))
-        except BaseException:
-            self.discard()
-            raise
+
+    def open(self) -> None:
+        """Make the temporary folder and the files in it: all that ``discard`` removes."""
+        with _writing(self._target):
+            self._target.parent.mkdir(parents=True, exist_ok=True)
+            _remove_leftovers(self._target.parent)
+            self._temporary.mkdir()
+            for table in self._tables:
+                self._files[table] = _parquet_writer(self._path(table), schema(table, self._provenance))
 
     def write(self, table: str, batch: pa.RecordBatch) -> None:
         """Append rows to a table, as one row group."""
@@ -116,13 +120,13 @@ class RunWriter:
 
     def _replace(self) -> None:
         aside = _sibling(self._target, "old")
-        self._target.rename(aside)
         try:
+            self._target.rename(aside)
             self._temporary.rename(self._target)
-        except BaseException:
-            aside.rename(self._target)
-            raise
-        shutil.rmtree(aside, ignore_errors=True)
+        finally:
+            if aside.exists() and self._temporary.exists():  # ended half-way: the old run comes back
+                aside.rename(self._target)
+            shutil.rmtree(aside, ignore_errors=True)
 
     def _path(self, table: str) -> Path:
         return self._temporary / f"{table}.parquet"
@@ -147,10 +151,9 @@ def writer(
     with _writing(Path(folder)):
         target = Path(os.path.realpath(folder))
         _check_free(target, force)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(target.parent)
-        run = RunWriter(target, provenance, tables, force)
+    run = RunWriter(target, provenance, tables, force)
     try:
+        run.open()  # within, so that an interrupt at any point of it leaves nothing
         yield run
     finally:
         run.discard()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from twin.analysis.blocks import Floats
 from twin.analysis.durations import Histogram
+from twin.analysis.rhythm import LEAD
 from twin.report.downsampling import ThinnedLine
 from twin.report.figures import (
     BLUE,
@@ -168,7 +169,7 @@ def fire_density(counts: NDArray[np.integer], cell_s: float, end_s: float) -> Fi
     """The same for more fires than can be marked: how many fell into each cell of time and place.
 
     Args:
-        counts: shape (places, cells), places from -0.25 to 0.75 of the period.
+        counts: shape (places, cells), places from -LEAD to 1 - LEAD of the period.
     """
     time = scale_for(end_s, "s")
     places = counts.shape[0]
@@ -177,7 +178,7 @@ def fire_density(counts: NDArray[np.integer], cell_s: float, end_s: float) -> Fi
         "z": packed(np.where(counts > 0, counts, np.nan).astype(np.float32)),
         "x0": 0.5 * cell_s / time.size,
         "dx": cell_s / time.size,
-        "y0": -0.25 + 0.5 / places,
+        "y0": -LEAD + 0.5 / places,
         "dy": 1.0 / places,
         "colorscale": OF_SHARES,
         "zmin": 0,
@@ -312,7 +313,7 @@ def _phase_layout(time: Scale, end_s: float) -> Figure:
     layout = stacked([320])
     layout["xaxis"] |= time_axis(time, 0.0, end_s)
     layout["legend"] |= {"itemsizing": "constant"}
-    layout["yaxis"] |= title("place in the period") | {"range": [-0.25, 0.75], "dtick": 0.25}
+    layout["yaxis"] |= title("place in the period") | {"range": [-LEAD, 1.0 - LEAD], "dtick": 0.25}
     return layout
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 
 from twin.analysis.blocks import Floats
 
 MOST_POINTS = 4000  # of one line: a browser stays quick, and no screen has more columns
 _KEPT_PER_BIN = 4
-MEAN_BINS = 400
+MEAN_BINS = 400  # at most, for the mean of a line
 _DENSE = 500  # rows: with more, a line on a screen is a band, and only its mean tells where it is within
+_ROUNDING = 1e-12  # of a bin: no bin for that
 
 
 class BinMeans:
@@ -17,11 +20,13 @@ class BinMeans:
 
     Args:
         start_s, end_s: the time to show [s]; before its first row the function is 0.
+        bin_s: width of a bin [s]; the last one ends with the time to show.
     """
 
-    def __init__(self, start_s: float, end_s: float) -> None:
-        self.edges_s: Floats = np.linspace(start_s, end_s, MEAN_BINS + 1)
-        self._area_at_edge: Floats = np.zeros(MEAN_BINS + 1)
+    def __init__(self, start_s: float, end_s: float, bin_s: float) -> None:
+        bins = max(1, ceil((end_s - start_s) / bin_s * (1.0 - _ROUNDING)))
+        self.edges_s: Floats = np.append(start_s + bin_s * np.arange(bins), end_s)
+        self._area_at_edge: Floats = np.zeros(bins + 1)
         self._time_s, self._value, self._area = start_s, 0.0, 0.0
 
     def add(self, time_s: Floats, values: Floats) -> None:
@@ -47,16 +52,17 @@ class ThinnedLine:
 
     Args:
         start_s, end_s: the time to show [s]; rows outside are left out, but for the last one before it.
+        mean_s: width of the bins over which a dense line is averaged [s]; default ``MEAN_BINS`` of them.
         most: rows kept at most.
     """
 
-    def __init__(self, start_s: float, end_s: float, most: int = MOST_POINTS) -> None:
+    def __init__(self, start_s: float, end_s: float, mean_s: float | None = None, most: int = MOST_POINTS) -> None:
         self._start_s = start_s
         self._end_s = end_s
         self._most = most
         self._time_s: Floats = np.zeros(0)
         self._values: Floats = np.zeros(0)
-        self._means = BinMeans(start_s, end_s)
+        self._means = BinMeans(start_s, end_s, mean_s or (end_s - start_s) / MEAN_BINS)
         self._rows = 0
         self.is_thinned = False
 

@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 
 from twin.analysis.blocks import Floats
 from twin.analysis.job_timeline import writing_shares
-from twin.analysis.rhythm import Rhythm, fires, order_parameter_between, places
+from twin.analysis.rhythm import LEAD, Rhythm, fires, order_parameter_between, places
 from twin.analysis.worst_moment import busiest, longest, writes_between
 from twin.report import charts
 from twin.report.charts import Spans
 from twin.report.figures import Figure
-from twin.report.run_parts import RunParts, drawn
+from twin.report.run_parts import PERIOD, RunParts, drawn, period_for
 from twin.report.scales import clock
-from twin.report.section import CLOCK, COUNT, SHARE, Reading, Section
+from twin.report.section import CLOCK, COUNT, RATIO, SHARE, Reading, Section
 
 _ROWS_AT_MOST = 300
 _CELLS = 600
-_CELLS_PER_PERIOD = 4  # coarser cells would show a beat between cells and cycles: then whole periods are taken
 _WINDOW_ROWS, _WINDOW_ROWS_AT_MOST = 40, 100
 _MARKS_AT_MOST = 6000
 _PLACES, _COLUMNS = 64, 400
@@ -30,10 +29,6 @@ _NO_SHARE = 1e-9  # of a cell: rounding
 
 _SCALE = """<p class="scale"><span><i class="swatch"></i>computing</span><span><i class="ramp"></i>writing, up to \
 {deepest} of a cell</span><span><i class="nowhere"></i>not there</span></p>"""
-
-PERIOD = """\
-fires = checkpoints.groupby("job_id").write_start_s
-period_s = (fires.max() - fires.min()).sum() / (fires.count() - 1).clip(lower=0).sum()"""
 
 
 def timeline(parts: RunParts) -> Section | None:
@@ -44,7 +39,7 @@ def timeline(parts: RunParts) -> Section | None:
     rows = _rows_drawn(parts)
     row_of_job = np.full(len(jobs.names), -1, dtype=np.int64)
     row_of_job[rows] = np.arange(len(rows))
-    cells, cell_s, cell_query = _grid(parts)
+    cells, cell_s, cell_query = parts.grid(_CELLS)
     shares = writing_shares(parts.recording, row_of_job, cells, cell_s)
     deepest = _deepest(shares)
     launched, left_out = int(jobs.launched.sum()), int(jobs.launched.sum()) - len(rows)
@@ -71,7 +66,7 @@ def timeline(parts: RunParts) -> Section | None:
         "checkpoints, the deeper its orange. Empty is not there." + _left_out_sentence(left_out),
         f"Share of each cell that the job spent between first and last byte of a checkpoint [%]; cells are {period}. "
         "Rows by group, then by launch. The deepest orange is the largest share, or twice the median of those above 0.",
-        f"""{f"{PERIOD}{chr(10)}" if "period_s" in cell_query else ""}cell_s = {cell_query}
+        f"""{period_for(cell_query)}cell_s = {cell_query}
 stay_s = jobs.end_s.fillna(end_s) - jobs.launch_s
 drawn = stay_s.dropna().nlargest({_ROWS_AT_MOST}).index
 writes = checkpoints[checkpoints.job_id.isin(drawn)].fillna({{"write_end_s": end_s}})
@@ -124,6 +119,7 @@ from_s, until_s = slowest.write_start_s, slowest.write_end_s""",
             (
                 Reading("longest checkpoint", slowest.duration_s, "s", "until_s - from_s"),
                 Reading("began at", slowest.start_s, CLOCK, "from_s"),
+                Reading("number in its job", slowest.cycle, COUNT, "slowest.cycle", in_sight=False),
             ),
         )
 
@@ -140,10 +136,10 @@ def phase_picture(parts: RunParts) -> Section | None:
     readings = (
         Reading("period", period_s, "s", "period_s"),
         Reading("fires", rhythm.fires, COUNT, "len(fire_s)"),
-        Reading("R in the first period", first, "1", "r_of(first)"),
-        Reading("the same by chance, about", 0.89 / fired**0.5, "1", "0.89 / len(first) ** 0.5"),
-        Reading("R in the last period", last, "1", "r_of(last)"),
-        Reading("the same by chance, about", 0.89 / fired_last**0.5, "1", "0.89 / len(last) ** 0.5"),
+        Reading("R in the first period", first, RATIO, "r_of(first)"),
+        Reading("the same by chance, about", 0.89 / fired**0.5, RATIO, "0.89 / len(first) ** 0.5"),
+        Reading("R in the last period", last, RATIO, "r_of(last)"),
+        Reading("the same by chance, about", 0.89 / fired_last**0.5, RATIO, "0.89 / len(last) ** 0.5"),
     )
     marked = rhythm.fires <= _MARKS_AT_MOST
     return Section(
@@ -153,12 +149,12 @@ def phase_picture(parts: RunParts) -> Section | None:
         "are locked. Slanting or wandering lines: they drift. Everything on one line: a storm. An even spread: none."
         + ("" if marked else " Too many to mark one by one: the deeper the orange, the more fires in a cell."),
         "Place in the period [-]: time since the first fire of the run, in periods, whole periods taken off; it begins "
-        "at -0.25, so that the first fire is not at an edge. The period is the mean time from one fire of a job to its "
-        "next. R, the order parameter, is the length of the mean of exp(2 pi i place): "
+        f"at -{LEAD}, so that the first fire is not at an edge. The period is the mean time from one fire of a job to "
+        "its next. R, the order parameter, is the length of the mean of exp(2 pi i place): "
         "1 in step, near 0 spread evenly, and some 0.89 / sqrt(fires) by chance.",
         f"""{PERIOD}
 fire_s = checkpoints.write_start_s.dropna()
-place = ((fire_s - fire_s.min()) / period_s + 0.25) % 1 - 0.25
+place = ((fire_s - fire_s.min()) / period_s + {LEAD}) % 1 - {LEAD}
 first = fire_s[fire_s <= fire_s.min() + period_s]
 last = fire_s[fire_s >= fire_s.max() - period_s]
 r_of = lambda some_s: abs(np.exp(2j * np.pi * some_s / period_s).mean())""",
@@ -184,16 +180,6 @@ def _rows_drawn(parts: RunParts) -> NDArray[np.int64]:
     kept = ids[np.argsort(-stay_s[ids], kind="stable")[:_ROWS_AT_MOST]]
     group_rank = {group: rank for rank, group in enumerate(dict.fromkeys(jobs.groups))}
     return np.array(sorted(kept.tolist(), key=lambda job: (group_rank[jobs.groups[job]], jobs.launch_s[job], job)))
-
-
-def _grid(parts: RunParts) -> tuple[int, float, str]:
-    """Cells of the timeline: their number, width [s], and the query of the width."""
-    rhythm = parts.rhythm
-    finest_s = parts.end_s / _CELLS
-    if rhythm is None or rhythm.period_s is None or finest_s <= rhythm.period_s / _CELLS_PER_PERIOD:
-        return _CELLS, finest_s, f"end_s / {_CELLS}"
-    periods = ceil(finest_s / rhythm.period_s)
-    return ceil(parts.end_s / (periods * rhythm.period_s)), periods * rhythm.period_s, f"{periods} * period_s"
 
 
 def _deepest(shares: Floats) -> float | None:
@@ -295,7 +281,7 @@ def _fire_density(parts: RunParts, rhythm: Rhythm, period_s: float) -> Figure:
     columns = ceil(parts.end_s / cell_s)
     counts = np.zeros(_PLACES * columns, dtype=np.int64)
     for _, fire_s in fires(parts.recording):
-        place = ((places(fire_s, rhythm.first_s, period_s) + 0.25) * _PLACES).astype(np.int64)
+        place = ((places(fire_s, rhythm.first_s, period_s) + LEAD) * _PLACES).astype(np.int64)
         column = np.minimum((fire_s / cell_s).astype(np.int64), columns - 1)
         counts += np.bincount(np.minimum(place, _PLACES - 1) * columns + column, minlength=len(counts))
     return charts.fire_density(counts.reshape(_PLACES, columns), cell_s, parts.end_s)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from twin.analysis.durations import duration_histogram
 from twin.laws.throughput import store_rate_b_s
 from twin.report import charts
 from twin.report.downsampling import MEAN_BINS, MOST_POINTS, ThinnedLine
-from twin.report.run_parts import RunParts
+from twin.report.run_parts import RunParts, period_for
 from twin.report.section import COUNT, SHARE, Reading, Section, of_metrics
 
 _FEW = 4  # numbers of writers told one by one
@@ -32,6 +32,7 @@ def store(parts: RunParts) -> Section | None:
         return None
     lines = parts.storage_lines(["writers", "rate_b_s"], 0.0, parts.end_s)
     writers, rate_b_s = lines
+    bins = list(_bins(parts, lines))
     delivered = "(storage.rate_b_s * storage.hold_s).sum()"
     readings = of_metrics(
         parts.metrics,
@@ -45,8 +46,8 @@ def store(parts: RunParts) -> Section | None:
         f"How many jobs write at once, and the total rate they get.{_band(lines)}",
         "Writers [-] and total rate of the store [B/s], steps that hold until the next row; the dashed line is the "
         f"store's bandwidth.{_thinned(lines)}",
-        'writers, rate = storage[["time_s", "writers"]], storage[["time_s", "rate_b_s"]]',
-        (*readings, *_bin(lines, parts.end_s)),
+        f'{_period(bins)}writers, rate = storage[["time_s", "writers"]], storage[["time_s", "rate_b_s"]]',
+        (*readings, *bins),
         charts.store(writers, rate_b_s, parts.manifest["scenario"]["storage"]["bandwidth"], parts.end_s),
     )
 
@@ -135,6 +136,7 @@ def power(parts: RunParts) -> Section | None:
     if not len(lines[0].points()[0]):
         return None
     draw_w, demand_w, speed = lines
+    bins = list(_bins(parts, lines))
     energy = "(site.draw_w * site.hold_s).sum()"
     readings = list(
         of_metrics(
@@ -160,8 +162,8 @@ def power(parts: RunParts) -> Section | None:
         f"slowed down. Beneath, the speed that the controller commands.{_band(lines)}",
         "Draw and demand of the whole site [W], and commanded speed [-], steps that hold until the next row; the "
         f"dashed line is the cap.{_thinned(lines)}",
-        'draw, demand, speed = (site[["time_s", column]] for column in ("draw_w", "demand_w", "speed"))',
-        (*readings, *_bin(lines, parts.end_s)),
+        f'{_period(bins)}draw, demand, speed = (site[["time_s", name]] for name in ("draw_w", "demand_w", "speed"))',
+        (*readings, *bins),
         charts.power(draw_w, demand_w, speed, parts.cap_w, parts.end_s),
     )
 
@@ -230,7 +232,7 @@ def _thinned(lines: list[ThinnedLine]) -> str:
             "shows, however short; between them a zoomed view shows no more than that."
         )
     if any(line.means() is not None for line in lines):
-        drawn += f" Strong lines are time averages over each of {MEAN_BINS} equal bins."
+        drawn += " Strong lines are time averages, over whole periods where a bin would hold a few."
     return drawn
 
 
@@ -239,10 +241,17 @@ def _band(lines: list[ThinnedLine]) -> str:
     return " Pale is all that happened, strong the mean." if any(line.means() is not None for line in lines) else ""
 
 
-def _bin(lines: list[ThinnedLine], end_s: float) -> list[Reading]:
-    if not any(line.is_thinned for line in lines):
-        return []
-    return [Reading("one bin of the lines", end_s / _BINS, "s", f"end_s / {_BINS}", in_sight=False)]
+def _bins(parts: RunParts, lines: list[ThinnedLine]) -> Iterator[Reading]:
+    """Widths of the bins by which lines were thinned and averaged."""
+    if any(line.is_thinned for line in lines):
+        yield Reading("one bin of the extremes", parts.end_s / _BINS, "s", f"end_s / {_BINS}", in_sight=False)
+    if any(line.means() is not None for line in lines):
+        _, bin_s, query = parts.grid(MEAN_BINS)
+        yield Reading("one bin of the means", bin_s, "s", query, in_sight=False)
+
+
+def _period(bins: list[Reading]) -> str:
+    return period_for(" ".join(reading.query for reading in bins))
 
 
 def _is_seen(name: str, k: int, peak: int) -> bool:

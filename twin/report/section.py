@@ -10,7 +10,7 @@ from twin.report.figures import Figure
 from twin.report.run_summary import scaled
 from twin.report.scales import clock
 
-SHARE, CLOCK, COUNT = "share", "clock", "count"  # units of readings that ``scaled`` does not know
+SHARE, RATIO, CLOCK, COUNT = "share", "ratio", "clock", "count"  # units of readings that ``scaled`` does not know
 
 # A row of a step function holds until the next one, the last to the end of the run.
 _HOLDS = '{0}["hold_s"] = {0}.time_s.shift(-1, fill_value=end_s) - {0}.time_s'
@@ -21,7 +21,8 @@ class Reading(NamedTuple):
 
     Args:
         value: in SI.
-        unit: of the value: an SI unit, ``1``, or SHARE (shown in percent), CLOCK (a time of the run), COUNT.
+        unit: of the value: an SI unit, ``1``, or SHARE (shown in percent), RATIO (to three decimals),
+            CLOCK (a time of the run), COUNT.
         query: Python expression over what ``PREAMBLE`` and the section's set-up define; its value is ``value``.
         in_sight: shown beside the chart, not only in the note.
     """
@@ -36,6 +37,8 @@ class Reading(NamedTuple):
         """The value as people read it."""
         if self.unit == SHARE:
             return f"{100.0 * self.value:.4g} %"
+        if self.unit == RATIO:
+            return f"{self.value:.3f}"
         if self.unit == CLOCK:
             return clock(self.value)
         if self.unit == COUNT:

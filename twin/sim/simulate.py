@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from math import inf
+from collections.abc import Callable, Collection, Mapping, Sequence
+from math import inf, ulp
 
-from twin.errors import StalledError
+from twin.errors import StalledError, TwinError
 from twin.fleet import Job
 from twin.recording import TABLES, Outcome, Rows, Sink, schema
 from twin.scenario import Scenario
@@ -15,6 +15,10 @@ from twin.sim.storage_server import StorageServer
 from twin.sim.timeline import Instant, Timeline
 from twin.sim.training_job import Phase, TrainingJob
 
+Watch = Callable[[float, int, float], None]  # simulated time [s], events so far, share of the run done [-]
+_WATCHED_EVENTS = 10_000  # between two calls of the watch: some 50 ms
+_NAMES_SHOWN = 5
+
 
 def simulate(
     scenario: Scenario,
@@ -23,6 +27,8 @@ def simulate(
     provenance: Mapping[str, str],
     *,
     tables: Collection[str] = tuple(TABLES),
+    max_events: int | None = None,
+    watch: Watch | None = None,
 ) -> Outcome:
     """Run the jobs through the scenario's store and power, exactly, and write what happened into the sink.
 
@@ -30,10 +36,14 @@ def simulate(
         jobs: from ``twin.fleet.jobs_of``; at least one.
         provenance: text for the metadata of each table: scenario hash, seed, version.
         tables: those to record; recording changes no result.
+        max_events: events after which a run that has not ended is given up; None for no limit. A phase end takes one
+            to three.
+        watch: called now and then with the simulated time [s], the events so far, and the share of the run done.
     Raises:
         StalledError: the fleet can never move again, or time stands still.
+        TwinError: ``max_events`` was reached.
     """
-    return Datacenter(scenario, jobs, sink, provenance, tables).run()
+    return Datacenter(scenario, jobs, sink, provenance, tables).run(max_events, watch)
 
 
 class Datacenter:
@@ -72,13 +82,39 @@ class Datacenter:
             for job in jobs
         ]
         self._has_clocks = any(job.every_s is not None for job in jobs)
+        self._stop = scenario.stop
 
-    def run(self) -> Outcome:
+    def run(self, max_events: int | None, watch: Watch | None) -> Outcome:
         """Queue every launch, in the order of ranks, and run to the end."""
         for job in sorted(self._jobs, key=lambda job: job.job.rank):
             job.launch()
-        self._timeline.run(self._ending.event)
+        if max_events is None and watch is None:
+            self._timeline.run(self._ending.event)
+        else:
+            self._run_in_slices(max_events, watch)
         return self._finish(self._timeline.now)
+
+    def _run_in_slices(self, max_events: int | None, watch: Watch | None) -> None:
+        events = 0
+        while max_events is None or events < max_events:
+            count = _WATCHED_EVENTS if max_events is None else min(_WATCHED_EVENTS, max_events - events)
+            if self._timeline.advance(self._ending.event, count):
+                return
+            events += count
+            if watch is not None:
+                watch(self._timeline.now, events, self._share_done())
+        raise TwinError(
+            f"the run was given up after {events} events, the most allowed, at {self._timeline.now:g} s of simulated "
+            f"time with {100 * self._share_done():.3g} % of it done; allow more (--max-events, max_events), or end it "
+            "earlier with stop.time or stop.cycles"
+        )
+
+    def _share_done(self) -> float:
+        """How near the run is to the nearest of its ends, from 0 to 1."""
+        time_s, cycles = self._stop.time_s or inf, self._stop.cycles or inf
+        slowest = min((job.cycle for job in self._jobs if job.phase is not Phase.DONE), default=0)
+        work_s = sum(job.work_s for job in self._jobs) / sum(job.job.work_s for job in self._jobs)
+        return min(1.0, max(self._timeline.now / time_s, slowest / cycles, work_s))
 
     def _settle(self, now_s: float) -> None:
         self._fabric.settle(now_s)
@@ -101,12 +137,13 @@ class Datacenter:
 
     def _stand_still(self) -> None:
         """An instant without end: phases too short to move the clock at the present time."""
-        users = (*self._fabric.clock.users(), *self._store.clock.users())
-        names = sorted(job.job.name for job in self._jobs if job.user in users)
-        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")  # noqa: PLR2004
+        now_s = self._timeline.now
+        names = [job.job.name for job in self._jobs if job.began_and_ended_at(now_s)]
+        shown = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
         raise StalledError(
-            f"simulated time stands still at {self._timeline.now:g} s: the phases of {shown or 'every job'} are too "
-            "short to move a clock that far from 0; lengthen `compute` or the checkpoints, or end the run earlier"
+            f"simulated time stands still at {now_s:g} s: {shown} computes and writes again and again in that instant, "
+            f"in less than the {ulp(now_s):.1g} s that a clock can tell there; lengthen `compute` or "
+            "`checkpoint.size`, launch earlier, or end the run before"
         )
 
     def _finish(self, end_s: float) -> Outcome:
