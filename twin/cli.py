@@ -174,7 +174,7 @@ def run(
         recording = api.run(scenario, folder, force=force, max_events=max_events, watch=watch)
     manifest = recording.manifest
     if not quiet:
-        _warn([*manifest["warnings"], *(manifest["import_report"] or {}).get("warnings", ())])
+        _warn(manifest["warnings"])
         click.echo(f"run directory: {folder}", err=True)
     if with_report:
         _write_page(recording, page_file.beside(folder), force, quiet)

@@ -11,12 +11,15 @@ import numpy as np
 
 from twin import chance
 from twin.chance import Purpose
-from twin.scenario import JobGroup, Launch, NodePower, Replay, Scenario, WallClock
+from twin.laws.throughput import store_rate_b_s
+from twin.scenario import JobGroup, Launch, NodePower, Replay, Scenario, Storage, WallClock
+
+REST = 1e-9  # of a stretch: what rounding may leave of the work
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class PowerProfile:
-    """Power of one node [W] by phase; ordered by its values, as demands are added (exactness rule 6)."""
+    """Power of one node [W] by phase; ordered by its values, the order in which demands are added."""
 
     compute_w: float
     idle_w: float
@@ -59,7 +62,7 @@ class Job:
     def stretches(self) -> Iterator[float]:
         """Full-speed work of each compute stretch of a work-triggered job [s], the last one cut to what is left.
 
-        A rest under 1e-9 of ``compute_s`` is none. Endless for an endless job.
+        Endless for an endless job.
         """
         draws: Iterator[float] = repeat(self.compute_s)
         if self.law is not None:
@@ -67,12 +70,16 @@ class Job:
             draws = chance.stretches(self.law, self.compute_s, self.sigma_s, rng)
         return draws if self.work_s == inf else self._cut(draws)
 
+    def is_done(self, left_s: float) -> bool:
+        """Whether the work left [s] is none: less than ``REST`` of a stretch."""
+        return left_s < REST * self.compute_s
+
     def _cut(self, draws: Iterator[float]) -> Iterator[float]:
         left_s = self.work_s
         for drawn_s in draws:
             yield min(drawn_s, left_s)
             left_s -= drawn_s
-            if left_s < 1e-9 * self.compute_s:
+            if self.is_done(left_s):
                 return
 
 
@@ -157,6 +164,12 @@ def _jobs_of_group(seed: int, replica: int, group: JobGroup, first_id: int) -> I
             seed=seed,
             replica=replica,
         )
+
+
+def total_rate_b_s(storage: Storage, writers: int) -> float:
+    """F: total rate of the store with that many jobs writing [B/s]."""
+    client_b_s = storage.client_bandwidth_b_s or 0.0
+    return store_rate_b_s(writers, storage.bandwidth_b_s, client_b_s, storage.degradation)
 
 
 def _power_profile(power: NodePower) -> PowerProfile:

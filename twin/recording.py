@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT_VERSION = 1
+ROOT = "site"  # the root feeder
 ROWS_PER_GROUP = 131_072
 
 Kind = Literal["float64", "int32", "string"]

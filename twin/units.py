@@ -9,6 +9,8 @@ from decimal import Context, Decimal
 from difflib import get_close_matches
 from numbers import Integral, Real
 
+DAY_S = 86_400.0
+
 _TIMES = {"ns": "1e-9", "us": "1e-6", "ms": "1e-3", "s": "1", "min": "60", "h": "3600", "d": "86400"}
 _BYTES = {"B": "1", "kB": "1e3", "MB": "1e6", "GB": "1e9", "TB": "1e12", "PB": "1e15", "EB": "1e18"}
 _BINARY = {"KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "TiB": 1024**4, "PiB": 1024**5}

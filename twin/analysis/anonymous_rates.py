@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 
 from twin.analysis.checkpoints import lone_write_s
-from twin.fleet import Job
+from twin.fleet import Job, total_rate_b_s
 from twin.laws.speed import dynamic_draw_w, mixed_target_speed, target_speed
 from twin.laws.stagger import can_keep_phases
-from twin.laws.throughput import store_rate_b_s
 from twin.scenario import Scenario, Storage
 
 _PAIR = 2
@@ -35,14 +33,11 @@ class AnonymousRates:
     @classmethod
     def of(cls, scenario: Scenario, jobs: Sequence[Job]) -> AnonymousRates:
         """The rates of jobs of a scenario; without a controller its cap holds nothing."""
-        cap_w = scenario.power.cap_w
-        is_held = cap_w is not None and scenario.power.controller.policy != "none"
-        return cls(scenario.storage, cap_w if is_held and cap_w is not None else inf, jobs)
+        return cls(scenario.storage, scenario.power.enforced_cap_w, jobs)
 
     def store_b_s(self, writers: int) -> float:
         """F: total rate with that many writers [B/s]."""
-        store = self.storage
-        return store_rate_b_s(float(writers), store.bandwidth_b_s, store.client_bandwidth_b_s or 0.0, store.degradation)
+        return total_rate_b_s(self.storage, writers)
 
     def speed(self, computing: int) -> float:
         """u: speed with that many jobs computing and all others writing [-]."""

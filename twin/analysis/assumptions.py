@@ -11,8 +11,7 @@ from twin.analysis.anonymous_rates import AnonymousRates, kept_phases
 from twin.analysis.checkpoints import lone_write_s
 from twin.analysis.metrics import Value
 from twin.analysis.promises import PROMISES, UNEQUAL_POWER, Facts
-from twin.fleet import Job
-from twin.laws.throughput import store_rate_b_s
+from twin.fleet import Job, total_rate_b_s
 from twin.scenario import Scenario, Storage
 
 _MEMORYLESS = ("none", "anonymous")
@@ -137,11 +136,8 @@ def _weights(scenario: Scenario, jobs: Sequence[Job], binding_share: float | Non
 
 def _can_bind_below_all(scenario: Scenario, jobs: Sequence[Job]) -> bool:
     """Whether the cap can bind while at least one job does not compute: only then does it matter which ones do."""
-    cap_w = scenario.power.cap_w
-    if cap_w is None or scenario.power.controller.policy == "none":
-        return False
     all_w = sum(_highest_w(job) for job in jobs)
-    return max(all_w - _highest_w(job) + job.nodes * job.power.write_w for job in jobs) > cap_w
+    return max(all_w - _highest_w(job) + job.nodes * job.power.write_w for job in jobs) > scenario.power.enforced_cap_w
 
 
 def _highest_w(job: Job) -> float:
@@ -149,11 +145,7 @@ def _highest_w(job: Job) -> float:
 
 
 def _is_contended(storage: Storage, jobs: int) -> bool:
-    client_b_s = storage.client_bandwidth_b_s or 0.0
-    alone, together = (
-        store_rate_b_s(float(writers), storage.bandwidth_b_s, client_b_s, storage.degradation) for writers in (1, jobs)
-    )
-    return together < jobs * alone
+    return total_rate_b_s(storage, jobs) < jobs * total_rate_b_s(storage, 1)
 
 
 def _stagger_margin_s(launches_s: Sequence[float], compute_s: float, write_s: float) -> float:

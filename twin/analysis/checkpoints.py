@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from twin.analysis.blocks import Block, Floats, blocks
 from twin.analysis.metrics import Value
 from twin.analysis.quantiles import sample_quantiles
-from twin.fleet import Job
-from twin.laws.throughput import store_rate_b_s
+from twin.fleet import Job, total_rate_b_s
 from twin.recording import Recording
 from twin.scenario import Storage
 
@@ -80,7 +79,7 @@ def ratio(part: float, whole: float) -> float | None:
 
 def checkpoint_metrics(storage: Storage, jobs: Sequence[Job], recording: Recording) -> dict[str, Value]:
     """Exact quantiles of checkpoint durations [s] and of the stretch [-]; None if no checkpoint ended."""
-    p50, p99, longest = sample_quantiles(lambda: _durations_s(recording), (0.5, 0.99, 1.0)) or (None,) * 3
+    p50, p99, longest = sample_quantiles(lambda: durations_s(recording), (0.5, 0.99, 1.0)) or (None,) * 3
     stretches = sample_quantiles(lambda: _stretches(storage, jobs, recording), (0.5, 0.95, 0.99, 1.0))
     stretch_p50, stretch_p95, stretch_p99, stretch_max = stretches or (None,) * 4
     return {
@@ -96,11 +95,11 @@ def checkpoint_metrics(storage: Storage, jobs: Sequence[Job], recording: Recordi
 
 def lone_write_s(storage: Storage, size_b: float) -> float:
     """Time that a checkpoint of ``size_b`` bytes takes with the store to itself [s]."""
-    client_b_s = storage.client_bandwidth_b_s or 0.0
-    return size_b / store_rate_b_s(1.0, storage.bandwidth_b_s, client_b_s, storage.degradation)
+    return size_b / total_rate_b_s(storage, 1)
 
 
-def _durations_s(recording: Recording) -> Iterator[Floats]:
+def durations_s(recording: Recording) -> Iterator[Floats]:
+    """Time from first byte to last of the checkpoints that ended within the run [s], in blocks."""
     columns = ["write_start_s", "write_end_s"]
     for block in blocks(recording.batches("checkpoints", columns), columns):
         duration_s = (block["write_end_s"] - block["write_start_s"]).astype(np.float64, copy=False)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.analysis.blocks import Floats, blocks
+from twin.analysis.blocks import Floats
+from twin.analysis.checkpoints import durations_s
 from twin.recording import Recording
 
 _NARROWEST = 0.1  # of the longest: durations that differ by rounding only are one class, not a pattern
@@ -29,7 +29,7 @@ def duration_histogram(recording: Recording, from_s: float | None = None, classe
         classes: of equal width, up to the longest duration, and at least over a tenth of that.
     """
     shortest_s, longest_s = np.inf, 0.0
-    for duration_s in _durations_s(recording):
+    for duration_s in durations_s(recording):
         shortest_s = min(shortest_s, float(duration_s.min(initial=np.inf)))
         longest_s = max(longest_s, float(duration_s.max(initial=0.0)))
     if shortest_s == np.inf:
@@ -39,13 +39,6 @@ def duration_histogram(recording: Recording, from_s: float | None = None, classe
     spare_s = max(0.0, _NARROWEST * longest_s - (longest_s - shortest_s)) / 2.0
     edges = np.linspace(max(0.0, shortest_s - spare_s), longest_s + spare_s, classes + 1)
     counts = np.zeros(classes, dtype=np.int64)
-    for duration_s in _durations_s(recording):
+    for duration_s in durations_s(recording):
         counts += np.histogram(duration_s, edges)[0]
     return Histogram(edges, counts)
-
-
-def _durations_s(recording: Recording) -> Iterator[Floats]:
-    columns = ["write_start_s", "write_end_s"]
-    for block in blocks(recording.batches("checkpoints", columns), columns):
-        duration_s = block["write_end_s"] - block["write_start_s"]
-        yield duration_s[~np.isnan(duration_s)]

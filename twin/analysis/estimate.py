@@ -20,10 +20,10 @@ from twin.chance import mean_stretch_s
 from twin.fleet import Job
 from twin.laws.occupancy import mean_checkpoint_s, time_shares, writing_shares
 from twin.scenario import Scenario
+from twin.units import DAY_S
 
 MOST_JOBS = 2_000  # the product form takes a second for as many, and four times that for twice as many
 _WINDOWS = 3
-_DAY_S = 86_400.0
 _NEVER = 1e-15  # states rarer than this are left out
 _MOST_LOAD = 1e100  # far from where doubles end
 
@@ -245,7 +245,7 @@ def _busiest(scenario: Scenario, jobs: Sequence[Job], stop_s: float) -> Iterator
     change = change - np.bincount(np.searchsorted(edges_s, end_s), minlength=len(edges_s))
     running, length_s = np.cumsum(change)[:-1], np.diff(edges_s)
     by_rank = np.lexsort((edges_s[:-1], -length_s, -running))  # most jobs first, then the longest, then the earliest
-    _, first = np.unique(np.floor(edges_s[:-1] / _DAY_S)[by_rank], return_index=True)
+    _, first = np.unique(np.floor(edges_s[:-1] / DAY_S)[by_rank], return_index=True)
     for place in np.sort(by_rank[np.sort(first)[:_WINDOWS]]):
         start, end = float(edges_s[place]), float(edges_s[place + 1])
         yield start, end, [jobs[i] for i in np.flatnonzero((launch_s <= start) & (end_s > start)).tolist()]

@@ -14,8 +14,8 @@ from twin.fleet import Job
 from twin.laws.checkpoint_interval import daly_interval_s, expected_ettr, young_interval_s
 from twin.recording import Recording
 from twin.scenario import Failures
+from twin.units import DAY_S
 
-_DAY_S = 86_400.0
 _COLUMNS = ["job_id", "compute_start_s", "due_s", "write_end_s"]
 
 
@@ -49,7 +49,7 @@ def failure_metrics(
         end_s: end of the run [s].
     """
     exposed = _exposure(jobs, recording, end_s)
-    failures_per_s = failures.per_node_day / _DAY_S * exposed.nodes
+    failures_per_s = failures.per_node_day / DAY_S * exposed.nodes
     lost_s = float(failures_per_s @ exposed.at_risk_s2)
     members = members_of(jobs)
     groups = {group: _Rhythm.of(failures, exposed, spent, ids) for group, ids in members.items()}
@@ -85,7 +85,7 @@ class _Rhythm:
         write_s = float(spent.written_s[chosen].sum()) / written
         interval_s = float(exposed.interval_s[chosen].sum()) / written
         nodes = float(exposed.nodes[chosen] @ exposed.present_s[chosen]) / present_s
-        failures_per_s = failures.per_node_day / _DAY_S * nodes
+        failures_per_s = failures.per_node_day / DAY_S * nodes
         ettr = expected_ettr(interval_s, write_s, failures_per_s, failures.downtime_s) if interval_s else None
         between_s = 1.0 / failures_per_s
         return cls(present_s, ettr, young_interval_s(write_s, between_s), daly_interval_s(write_s, between_s))

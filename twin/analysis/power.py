@@ -11,9 +11,8 @@ from twin.analysis.blocks import blocks, of_feeder
 from twin.analysis.metrics import Value
 from twin.analysis.quantiles import time_quantiles
 from twin.analysis.step_functions import Steps, largest_ramp, steps
-from twin.recording import Recording
+from twin.recording import ROOT, Recording
 
-_ROOT = "site"
 _ROUNDING = 1e-9  # a draw that the control holds at the cap may miss it by this share
 
 
@@ -53,5 +52,5 @@ def power_metrics(recording: Recording, cap_w: float | None, end_s: float) -> di
 
 
 def _steps(recording: Recording, columns: list[str], end_s: float) -> Iterator[Steps]:
-    batches = of_feeder(recording.batches("power", ["feeder", "time_s", *columns]), _ROOT)
+    batches = of_feeder(recording.batches("power", ["feeder", "time_s", *columns]), ROOT)
     return steps(blocks(batches, ["time_s", *columns]), end_s)

@@ -9,11 +9,10 @@ import numpy as np
 
 from twin.analysis.blocks import Floats, blocks
 from twin.analysis.metrics import Value
-from twin.fleet import Job
+from twin.fleet import REST, Job
 from twin.recording import Recording
 
 _COLUMNS = ["nodes", "submit_s", "launch_s", "end_s", "work_s"]
-_REST = 1e-9  # work left below this share of a stretch is none, as in Job.stretches
 
 
 def work_metrics(recording: Recording, stalled_s: Floats | None, end_s: float) -> dict[str, Value]:
@@ -58,7 +57,7 @@ def _offered_share(job: Job, lone_s: float, end_s: float) -> float:
 
 def checkpoints_of(work_s: float, compute_s: float) -> float:
     """Checkpoints of a job that does ``work_s`` in stretches of ``compute_s``; inf for an endless one."""
-    return inf if isinf(work_s) or compute_s == 0.0 else max(1, ceil(work_s / compute_s - _REST))
+    return inf if isinf(work_s) or compute_s == 0.0 else max(1, ceil(work_s / compute_s - REST))
 
 
 def nominal_life_s(job: Job, lone_s: float) -> float:

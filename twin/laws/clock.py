@@ -1,4 +1,4 @@
-"""Arithmetic of a virtual clock (exactness rule 6): the same four operations, in the same order, in both lanes.
+"""Arithmetic of a virtual clock: the same four operations, in the same order, whoever computes them.
 
 V [work] is the integral of the common rate [work/s]; a user leaves at its mark [work]. Doubles, no fused multiply-add.
 Source: the virtual time of processor sharing, as in A. Parekh and R. Gallager, IEEE/ACM ToN 1(3), 1993.

@@ -2,7 +2,7 @@
 
 A job of m nodes computing at speed s draws m (idle + (compute - idle) s^a). The fixed draw is the idle draw of the
 computing and all of the others'; the dynamic draw is what the computing add at full speed.
-Source: voltage-frequency scaling above the knee, a = 1.5 to 3.7 on V100, A100, H100 (domain notes 2).
+Source: voltage-frequency scaling above the knee, a = 1.5 to 3.7 fits published points of V100, A100 and H100.
 """
 
 _NEWTON_STEPS = 200  # bisection alone halves the bracket to the last digit in 60

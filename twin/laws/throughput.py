@@ -9,7 +9,7 @@ def store_rate_b_s(weight: float, bandwidth_b_s: float, client_b_s: float, degra
         bandwidth_b_s: B.
         client_b_s: c, rate of one unit of weight alone; 0 for no client limit, then F is the constant B.
         degradation: k [-], rate lost to crowding beyond saturation.
-    Source: measured saturation of shared file systems, domain notes; k = 0 is the clean case.
+    Source: saturation near one writer per storage target, as vendors measure it; k = 0 is the clean case.
     """
     if weight <= 0.0:
         return 0.0

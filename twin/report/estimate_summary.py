@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from twin.report.run_summary import Line, metric_sections, scaled
+from twin.units import DAY_S
 
-_DAY_S = 86_400.0
 _SHOWN = 1e-6  # states rarer than this are not worth a line
 _WIDTH = 12
 
@@ -31,7 +31,7 @@ def _form_sections(form: Mapping[str, Any]) -> dict[str, list[Line]]:
 
 
 def _window_sections(window: Mapping[str, Any]) -> dict[str, list[Line]]:
-    title = f"Day {window['start_s'] / _DAY_S:.2f}, {scaled(window['end_s'] - window['start_s'], 's')}"
+    title = f"Day {window['start_s'] / DAY_S:.2f}, {scaled(window['end_s'] - window['start_s'], 's')}"
     if window["product_form"] is None:
         return {title: [Line("jobs", f"{window['jobs']:,}"), Line("not applicable", window["because"])]}
     sections = metric_sections(window["product_form"]["metrics"], {})

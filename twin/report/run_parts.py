@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from twin.analysis.blocks import Block, Floats, blocks, of_feeder
 from twin.analysis.rhythm import Rhythm, rhythm
-from twin.recording import Recording
+from twin.recording import ROOT, Recording
 from twin.report.downsampling import MEAN_BINS, ThinnedLine
 from twin.report.figures import Line
 
-ROOT = "site"
 PERIOD = """\
 fires = checkpoints.groupby("job_id").write_start_s
 period_s = (fires.max() - fires.min()).sum() / (fires.count() - 1).clip(lower=0).sum()"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -104,7 +105,9 @@ class FleetSize(Model):
 class Jitter(Model):
     """Chance on the compute work of each cycle; every law has the mean ``compute`` and the standard deviation sigma."""
 
-    law: Literal["normal", "lognormal", "uniform"] = _default("law", "normal", "guess", "domain notes 5")
+    law: Literal["normal", "lognormal", "uniform"] = _default(
+        "law", "normal", "guess", "training steps vary by many small causes"
+    )
     sigma_s: Duration = _required("sigma", "10 s")
 
 
@@ -164,7 +167,9 @@ class JobGroup(Model):
     count: Annotated[int, WholeNumber(1, rules.MAX_JOBS)] = _default("count", 1, "choice", "one job")
     nodes: Nodes = _default("nodes", 1, "choice", "one node")
     checkpoint: Checkpoint = Field(default_factory=Checkpoint)
-    compute_s: Duration | None = _default("compute", _default_compute_s, "source", "10-60 min; domain notes 5")
+    compute_s: Duration | None = _default(
+        "compute", _default_compute_s, "source", "10-60 min between checkpoints are published for large runs"
+    )
     work_s: Duration | None = _default("work", None, "choice", "endless")
     jitter: Jitter | None = _default("jitter", None, "choice", "every cycle alike")
     power: NodePower = Field(default_factory=NodePower)
@@ -184,7 +189,9 @@ class Profile(Model):
     """What a launch log does not say: how GPUs and a duration become nodes, checkpoints and power."""
 
     gpus_per_node: GpusPerNode = _default("gpus_per_node", 8, "source", "DGX H100")
-    compute_s: Duration = _default("compute", 1800.0, "source", "10-60 min; domain notes 5")
+    compute_s: Duration = _default(
+        "compute", 1800.0, "source", "10-60 min between checkpoints are published for large runs"
+    )
     size_per_gpu_b: Size = _default("size_per_gpu", 1.78e9, "derived", "912 GB on 512 GPUs")
     jitter: Annotated[float, Quantity("fraction", at_least=0.0, at_most=1.0)] = _default(
         "jitter", 0.01, "guess", "standard deviation, share of the interval"
@@ -217,7 +224,7 @@ class Replay(Model):
     profile: Annotated[
         Annotated[str, AfterValidator(_known_profile), Tag(WORD)] | Annotated[Profile, Tag(SECTION)],
         Discriminator(form),
-    ] = _default("profile", "h100", "choice", "the node of the domain notes")
+    ] = _default("profile", "h100", "choice", "an 8-GPU H100 node")
     starts: Literal["submit", "start"] = _default("starts", "submit", "choice", "every format has it")
     window: WindowEdges | None = _default("window", None, "choice", "the whole log")
     min_gpus: Annotated[int, WholeNumber(1, MAX_NODES)] = _default("min_gpus", 1, "choice", "keep every job")
@@ -275,7 +282,7 @@ class Failures(Model):
     per_node_day: Annotated[float, Quantity("number", above=0.0, at_most=1e4)] = _default(
         "per_node_day", 3.8e-3, "derived", "Llama 3: 419 interruptions in 54 days on 2,048 nodes"
     )
-    downtime_s: Time = _default("downtime", 720.0, "guess", "10-20 min are common; domain notes 6")
+    downtime_s: Time = _default("downtime", 720.0, "guess", "10-20 min are common")
 
 
 class Power(Model):
@@ -283,6 +290,11 @@ class Power(Model):
 
     cap_w: PositiveWatts | None = _default("cap", None, "choice", "no cap")
     controller: Controller = Field(default_factory=Controller)
+
+    @property
+    def enforced_cap_w(self) -> float:
+        """The cap that the controller holds [W]; inf without a cap or without control."""
+        return inf if self.cap_w is None or self.controller.policy == "none" else self.cap_w
 
 
 class Scenario(Model):

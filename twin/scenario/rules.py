@@ -34,7 +34,7 @@ def faults(scenario: Scenario) -> Iterator[Fault]:
 
 
 def cap_faults(cap_w: float | None, jobs: Iterable[tuple[str, int, float]]) -> list[Fault]:
-    """The fault of a cap at or below the idle draw of one job alone (exactness rule 9): that job could never compute.
+    """The fault of a cap at or below the idle draw of one job alone; that job could never compute.
 
     Args:
         cap_w: the cap of the feeder [W]; None for no cap.

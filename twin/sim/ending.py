@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from simpy.events import Event
-
 from twin.scenario import Stop
-from twin.sim.timeline import STOP, Timeline
+from twin.sim.timeline import STOP, Moment, Timeline
 
 Reason = Literal["cycles", "time", "done"]
 
@@ -25,9 +23,7 @@ class Ending:
     """
 
     def __init__(self, timeline: Timeline, stop: Stop, jobs: int) -> None:
-        self.event = Event(timeline)
-        self.event._ok = True
-        self.event._value = None
+        self.event = Moment(timeline)
         self.cycles = stop.cycles or 0
         self.reason: Reason = "time"
         self._timeline = timeline

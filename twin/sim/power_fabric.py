@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf
 
 import numpy as np
 
 from twin.fleet import PowerProfile
 from twin.laws.speed import dynamic_draw_w, mixed_target_speed, target_speed
-from twin.recording import Rows
+from twin.recording import ROOT, Rows
 from twin.scenario import Power
 from twin.sim.step_log import StepLog
 from twin.sim.timeline import Instant, Timeline
 from twin.sim.virtual_clock import VirtualClock
 
-SITE = "site"
 _REMEMBERED = 100_000  # feeder states kept, so that a long replay stays within bounded memory
 
 
@@ -38,7 +36,7 @@ class FeederState:
 
 
 class PowerFabric:
-    """The root feeder; counts nodes by power profile and phase, never adds up watts over jobs (exactness rule 6).
+    """The root feeder; counts nodes by power profile and phase, since a sum of watts over jobs would drift.
 
     Args:
         profiles: the power profiles of the fleet in ascending order.
@@ -60,8 +58,7 @@ class PowerFabric:
         rows: Rows | None,
         events: Rows | None,
     ) -> None:
-        is_capped = power.cap_w is not None and power.controller.policy == "anonymous"
-        self.cap_w = power.cap_w if power.cap_w is not None and is_capped else inf
+        self.cap_w = power.enforced_cap_w
         self._profiles = profiles
         self._fleet_nodes = fleet_nodes
         self._rows = rows
@@ -105,7 +102,7 @@ class PowerFabric:
         was_exceeded, self._is_exceeded = self._is_exceeded, self._settled.nodes > fleet_nodes
         if self._is_exceeded and not was_exceeded and self._events is not None:
             kind = self._events.code("kind", "fleet_exceeded")
-            feeder = self._events.code("feeder", SITE)
+            feeder = self._events.code("feeder", ROOT)
             detail = self._events.code("detail", "nodes in use, more than the fleet has")
             self._events.append(self._settled_s, kind, Rows.NO_CODE, feeder, self._settled.nodes, detail)
 
@@ -120,7 +117,7 @@ class PowerFabric:
         steps_j = np.diff(times_s, prepend=self._recorded_s) * draws_w
         steps_j[0] = self._energy_j if np.isnan(draws_w[0]) else self._energy_j + steps_j[0]
         energy_j = np.cumsum(steps_j)
-        feeder = np.full(len(times_s), self._rows.code("feeder", SITE), np.int32)
+        feeder = np.full(len(times_s), self._rows.code("feeder", ROOT), np.int32)
         self._rows.extend([feeder, times_s, *values.T, energy_j])
         self._recorded, self._recorded_s, self._energy_j = values[-1], float(times_s[-1]), float(energy_j[-1])
 
@@ -155,6 +152,6 @@ class PowerFabric:
         """Start over with the settled state alone, so that a long replay stays within bounded memory."""
         if self._log is not None:
             self._log.flush()
-            self._log.renumber(0)
+            self._log.restart_numbers()
         self._settled = replace(self._settled, number=0)
         self._states = {self._settled.loads: self._settled}

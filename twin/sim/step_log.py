@@ -13,7 +13,7 @@ Write = Callable[[np.ndarray, np.ndarray], None]
 
 
 class StepLog:
-    """The states of one step function, of which the last one of each instant counts (exactness rule 4e).
+    """The states of one step function, of which the last one of each instant counts.
 
     Args:
         write: takes the times [s] and the states' numbers of a block, one a time, in order of time.
@@ -38,9 +38,9 @@ class StepLog:
         self._write(times_s[:-1][is_last], states[:-1][is_last])
         del self._times_s[:-1], self._states[:-1]
 
-    def renumber(self, state: int) -> None:
-        """The last state noted goes by another number from now on."""
-        self._states[-1] = state
+    def restart_numbers(self) -> None:
+        """The last state noted is number 0 from now on."""
+        self._states[-1] = 0
 
     def close(self) -> None:
         """Write the last instant too; the run has ended."""

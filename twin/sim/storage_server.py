@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.laws.throughput import store_rate_b_s
+from twin.fleet import total_rate_b_s
 from twin.recording import Rows
 from twin.scenario import Storage
 from twin.sim.step_log import StepLog
@@ -57,10 +57,8 @@ class StorageServer:
             self._log.close()
 
     def _extend_rates(self, writers: int) -> None:
-        storage = self._storage
         for weight in range(len(self._rates_b_s), writers + 1):
-            client_b_s = storage.client_bandwidth_b_s or 0.0
-            rate_b_s = store_rate_b_s(weight, storage.bandwidth_b_s, client_b_s, storage.degradation)
+            rate_b_s = total_rate_b_s(self._storage, weight)
             self._rates_b_s.append(rate_b_s)
             self._shares_b_s.append(rate_b_s / weight)
 

@@ -1,7 +1,9 @@
-"""Absolute time, order within an instant and reusable events: the one module that leans on SimPy's internals.
+"""Absolute time, order within an instant and reusable events: the one module that leans on SimPy's internals,
+but for `_now`, which the hot path reads everywhere because the property would cost a call.
 
 SimPy sorts its queue by (time, priority, serial) and takes any integer priority, so the order within an instant
-(exactness rule 4) is a priority. An event whose ``callbacks`` are filled again can be queued again.
+is a priority: phase ends, then the settling, then the stop. An event whose ``callbacks`` are filled again can be
+queued again.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 import simpy
 from simpy.events import Event
 
-PHASE_END, COMMAND, SETTLE, SAMPLE, TRACE, STOP = 1, 2, 3, 4, 5, 6
+PHASE_END, SETTLE, STOP = range(3)
 
 Process = Generator[None, None, None]  # yields whenever it waits; who it waits for calls its ``__next__``
 
@@ -35,7 +37,16 @@ class Timeline(simpy.Environment):
         return False
 
 
-class Alarm(Event):
+class Moment(Event):
+    """An event that only ever succeeds, and is queued by hand."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        super().__init__(timeline)
+        self._ok = True
+        self._value = None
+
+
+class Alarm(Moment):
     """One event that is queued again and again and calls back whenever it rings.
 
     Several rings may be queued at once if the callback ends by ``alarm.callbacks = alarm.again``.
@@ -43,8 +54,6 @@ class Alarm(Event):
 
     def __init__(self, timeline: Timeline, callback: Callable[[Any], None], priority: int) -> None:
         super().__init__(timeline)
-        self._ok = True
-        self._value = None
         self._queue: list[Any] = timeline._queue
         self._serial = timeline._eid
         self._priority = priority

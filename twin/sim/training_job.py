@@ -95,7 +95,7 @@ class TrainingJob:
         self._start()
         self._set_next_tick(Alarm(self._timeline, self._tick, PHASE_END))
         left_s = self.job.work_s
-        while left_s >= 1e-9 * self.job.compute_s or self.cycle == 0:
+        while self.cycle == 0 or not self.job.is_done(left_s):
             self._compute(left_s)
             yield
             if not self._has_quit:

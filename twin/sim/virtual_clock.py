@@ -1,4 +1,4 @@
-"""Users that progress at one common rate: one heap of marks, one alarm, O(log n) per event (rules 2, 3 and 6)."""
+"""Users that progress at one common rate: one heap of marks, one alarm, O(log n) per event."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ class User:
             SimPy's own would add a tenth to the cost of a phase end.
 
     Attributes:
-        order: place in which equal marks leave: rank, then number of its stay; an entry is stale unless it holds this
-            very object.
+        order: place in which equal marks leave: rank, then number of its stay; an entry of another order is stale.
         joined: V when it joined [work].
         served: work it had when it quit before its mark [work].
     """
@@ -99,7 +98,7 @@ class VirtualClock:
 
     def users(self) -> list[User]:
         """Who is on the clock, in no order."""
-        return [user for _, order, user in self._users if user.order is order]
+        return [user for _, order, user in self._users if user.order == order]
 
     def _ring(self, alarm: Alarm) -> None:
         now_s = self._timeline._now
@@ -118,7 +117,7 @@ class VirtualClock:
         self.due_s = self._armed_s = inf
         while users and users[0][0] == mark:
             _, order, user = heappop(users)
-            if user.order is order:
+            if user.order == order:
                 try:  # noqa: SIM105 - contextlib.suppress is slow, and this is the hottest line of a run
                     user.resume()
                 except StopIteration:
@@ -137,10 +136,10 @@ class VirtualClock:
     def _drop_stale(self) -> None:
         """Leave a live user at the head, or nobody; and not more than half of the heap to who has left."""
         users = self._users
-        while users and users[0][2].order is not users[0][1]:
+        while users and users[0][2].order != users[0][1]:
             heappop(users)
             self._stale -= 1
         if self._stale > len(users) // 2:
-            users[:] = [entry for entry in users if entry[2].order is entry[1]]
+            users[:] = [entry for entry in users if entry[2].order == entry[1]]
             heapify(users)
             self._stale = 0
