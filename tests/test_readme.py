@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 import yaml
 
 from twin.cli import main
@@ -13,23 +14,23 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
 
-def block(language: str) -> str:
-    """The only code block of a language."""
-    (found,) = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
-    return found
+def blocks(language: str) -> list[str]:
+    """The code blocks of a language."""
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
-def test_each_line_of_output_shown_is_printed_by_the_run_in_that_order(tmp_path, capsys):
-    assert main(["run", str(ROOT / "scenarios/mid-fleet.yaml"), "--out", str(tmp_path / "run")]) == 0
+@pytest.mark.parametrize(("place", "name"), list(enumerate(["mid-fleet", "replay", "staggered"])))
+def test_each_line_of_output_shown_is_printed_by_the_run_in_that_order(place, name, tmp_path, capsys):
+    assert main(["run", str(ROOT / f"scenarios/{name}.yaml"), "--out", str(tmp_path / "run")]) == 0
     printed = capsys.readouterr().out.splitlines()
-    places = [printed.index(line) for line in block("text").splitlines()]
+    places = [printed.index(line) for line in blocks("text")[place].splitlines()]
 
-    assert len(places) > 10
+    assert len(places) > 2
     assert places == sorted(places)
 
 
 def test_the_scenario_shown_is_the_bundled_one():
-    shown = yaml.safe_load(block("yaml"))
+    (shown,) = (yaml.safe_load(block) for block in blocks("yaml"))
     bundled = yaml.safe_load((ROOT / "scenarios/mid-fleet.yaml").read_text())
 
     assert shown == {key: bundled[key] for key in shown}
@@ -37,6 +38,14 @@ def test_the_scenario_shown_is_the_bundled_one():
 
 def test_the_python_shown_runs(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
-    exec(compile(block("python"), "README.md", "exec"), {})  # noqa: S102 - our own text
+    (shown,) = blocks("python")
+    exec(compile(shown, "README.md", "exec"), {})  # noqa: S102 - our own text
 
     assert "mean" in capsys.readouterr().out
+
+
+def test_every_file_the_readme_names_is_there():
+    named = set(re.findall(r"(?:scenarios|data)/[\w.-]+\w", README))
+
+    assert len(named) > 3
+    assert {name for name in named if not (ROOT / name).exists()} == set()
