@@ -67,7 +67,10 @@ def test_of_two_times_a_rounding_apart_the_earlier_comes_first(timeline):
 # The order of an instant
 
 
-@pytest.mark.parametrize("order", permutations([("phase end", PHASE_END), ("settling", SETTLE), ("stop", STOP)]))
+KINDS = [("phase end", PHASE_END), ("settling", SETTLE), ("stop", STOP)]
+
+
+@pytest.mark.parametrize("order", list(permutations(KINDS)))
 def test_in_one_instant_phase_ends_come_before_the_settling_and_that_before_the_stop(timeline, order):
     log = []
     for word, priority in order:

@@ -1,4 +1,4 @@
-"""A virtual clock by itself: who leaves when and in which order, what a quit leaves behind, and what an early ring does."""
+"""A virtual clock by itself: who leaves when and in which order, what a quit leaves, and what an early ring does."""
 
 from __future__ import annotations
 
@@ -181,11 +181,11 @@ def test_users_that_join_while_a_clock_stands_still_are_served_from_its_resumpti
 def test_an_early_ring_changes_nothing_to_the_last_bit():
     bench = Bench(rate=0.7)
     bench.join(0.0, 3.3, 0)
-    bench.change(1.1, 0.3)  # the ring for the old rate is still to come
+    bench.change(0.9, 0.3)  # the ring for the old rate is still to come
     early_s = 3.3 / 0.7
-    v = 1.1 * 0.7
-    due_s = 1.1 + (3.3 - v) / 0.3
-    touched_s = early_s + (3.3 - (v + (early_s - 1.1) * 0.3)) / 0.3
+    v = 0.9 * 0.7
+    due_s = 0.9 + (3.3 - v) / 0.3
+    touched_s = early_s + (3.3 - (v + (early_s - 0.9) * 0.3)) / 0.3
 
     assert touched_s != due_s  # so that a clock touched at the early ring would be told apart
     assert bench.run() == [(due_s, 0)]
