@@ -266,6 +266,20 @@ def test_the_summary_of_a_replay_accounts_for_every_row_of_its_log(run, scenario
     assert [line.split(maxsplit=2)[2] for line in lines[1:4]] == ["3", "1, submitted after the window", "2, 2 jobs"]
 
 
+@pytest.mark.parametrize(("bad_rows", "warnings"), [(1, 0), (4, 1)])
+def test_rows_that_cannot_be_read_are_a_warning_said_once_if_they_are_most_of_a_log(run, scenario, bad_rows, warnings):
+    rows = "a,0,1,60\nb,5,2,60\n" + "".join(f"c{row},soon,2,60\n" for row in range(bad_rows))
+    Path("log.csv").write_text("job_id,submit_s,nodes,work_s\n" + rows)
+    Path("replay.yaml").write_text("twin: 1\nname: r\nreplay: {file: log.csv}\n")
+    code, out, err = run("run", "replay.yaml", "--out", "out")
+
+    assert code == 0
+    assert err.count("\n") == warnings + 1  # the last line names the folder
+    assert err.count(f"warning: {bad_rows} of {bad_rows + 2} rows could not be read") == warnings
+    assert f"{bad_rows}, submit_s is not a finite number" in out
+    assert out.count("could not be read") == 0
+
+
 # Endings
 
 

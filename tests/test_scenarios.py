@@ -68,7 +68,7 @@ def test_staggered_never_overlaps_and_keeps_its_spacing():
     assert metrics("staggered")["cap_binding_share"] > 0.99
 
 
-def test_random_fleet_keeps_its_order_and_does_not_gather():
+def test_random_fleet_keeps_its_order_and_never_fires_as_one():
     fires = fires_s("random-fleet")
     order = np.argsort(fires[:, 0])
     writers = recording("random-fleet").frame("storage")
@@ -78,6 +78,8 @@ def test_random_fleet_keeps_its_order_and_does_not_gather():
     assert fires.shape == (8, 500)
     assert np.all(np.diff(fires[order], axis=0) >= 0.0)
     assert np.all(fires[order[0], 1:] >= fires[order[-1], :-1])  # the first fires again after the last
+    in_time = np.sort(fires.ravel())
+    assert np.min(in_time[7:] - in_time[:-7]) > 50.0  # any eight fires in a row, of a lone period of 110 s
     assert metrics("random-fleet")["peak_writers"] == 6
     assert mean_writers == pytest.approx(1.25, abs=0.005)
 
@@ -108,3 +110,33 @@ def test_mid_fleet_writes_mostly_alone_and_keeps_91_per_cent_of_its_work():
         4, abs=0.5
     )
     assert fleet["goodput"] == pytest.approx(0.91, abs=0.005)
+
+
+def test_replay_is_slowed_by_the_cap_rather_than_the_store():
+    manifest = recording("replay").manifest
+    report, work = manifest["import_report"], manifest["metrics"]
+
+    assert report["rows_read"] == 2029
+    assert report["jobs"] == report["rows_kept"] == 2029 - sum(dropped["rows"] for dropped in report["dropped"])
+    # as printed in the answer: the tolerance is half a unit of the last digit
+    assert work["cap_binding_share"] == pytest.approx(0.14, abs=0.005)
+    assert work["throttled_share"] == pytest.approx(0.025, abs=0.0005)
+    assert work["stall_share"] == pytest.approx(0.015, abs=0.0005)
+    assert work["writers_share_at_least"][1] == pytest.approx(0.004, abs=0.0005)
+    assert work["checkpoint_duration_max_s"] == pytest.approx(108.0, abs=0.5)
+
+
+ANSWERED_BY = {
+    "capped-fleet": test_capped_fleet_runs_at_82_per_cent_and_does_not_gather,
+    "in-step": test_in_step_stays_exactly_in_step_with_16_writers_or_none,
+    "mid-fleet": test_mid_fleet_writes_mostly_alone_and_keeps_91_per_cent_of_its_work,
+    "phase-blind": test_phase_blind_keeps_the_gap_of_the_pair,
+    "random-fleet": test_random_fleet_keeps_its_order_and_never_fires_as_one,
+    "replay": test_replay_is_slowed_by_the_cap_rather_than_the_store,
+    "staggered": test_staggered_never_overlaps_and_keeps_its_spacing,
+    "wall-clock-storm": test_wall_clock_storm_writes_16_at_once_for_365_s,
+}
+
+
+def test_every_bundled_scenario_has_a_test_of_its_answer():
+    assert list(ANSWERED_BY) == NAMES

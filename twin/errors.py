@@ -43,13 +43,18 @@ class ScenarioError(TwinError):
 
     A line gives file, line and column, the key, the value, the rule that it breaks, and what to do. ``twin validate``
     finds the same faults without a run.
+
+    Args:
+        unlisted: number of faults found beyond ``faults``; of a text full of them, not every one is worth a place.
     """
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
+    def __init__(self, faults: Sequence[Fault], unlisted: int = 0) -> None:
         self.faults = tuple(faults)
-        lines = [str(fault) for fault in self.faults[:MOST_FAULTS_SHOWN]]
-        if len(self.faults) > MOST_FAULTS_SHOWN:
-            lines.append(f"and {len(self.faults) - MOST_FAULTS_SHOWN} more faults")
+        self.unlisted = unlisted
+        shown = self.faults[:MOST_FAULTS_SHOWN]
+        lines = [str(fault) for fault in shown]
+        if more := len(self.faults) - len(shown) + unlisted:
+            lines.append(f"and {more} more faults")
         super().__init__("\n".join(lines))
 
 

@@ -304,7 +304,7 @@ def test_the_line_of_a_bad_row_is_right_after_many_blocks_with_blank_and_short_l
     for line in range(1000, 120_000, 7000):
         lines[line] = "\n" if line % 2000 else "short\n"
     lines[140_000] = "late,x,1,60\n"
-    _, report = read(tmp_path, "".join(lines))
+    _, report = read(tmp_path, "".join(lines), window=[120_000, 150_000])
 
     assert dropped(report)["submit_s is not a finite number"] == (1, 140_001, "x")
 

@@ -22,7 +22,8 @@ degradations = st.floats(0.0, 10.0)
         (1, 4.0),
         (2, 8.0),
         (2.5, 10.0),  # W c = B: the knee, and no crowding yet
-        (5, 10.0 / 1.5),  # crowding W c / B - 1 = 1, at k = 1/2
+        (3, 10.0 / 1.1),  # crowding W c / B - 1 = 0.2, at k = 1/2
+        (5, 10.0 / 1.5),  # crowding 1
         (10, 4.0),  # crowding 3: 10 / (1 + 3 / 2)
     ],
 )

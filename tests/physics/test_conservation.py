@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from tests.fleets import Mapping, fleets, store_rates
 from tests.traces import Phases, Steps, columns, phases, simulate, steps
@@ -117,6 +117,24 @@ def test_the_time_of_a_job_is_its_work_its_throttled_loss_and_its_stall(mapping)
     lived_s = np.where(np.isnan(jobs["end_s"]), speed.end_s, jobs["end_s"]) - jobs["launch_s"]
     lived_s = np.where(np.isnan(lived_s), 0.0, lived_s)  # never launched
     np.testing.assert_allclose(jobs["work_s"] + lost_s + stalled_s, lived_s, rtol=BALANCE)
+
+
+@sixty_of_them
+@any_fleet
+def test_the_split_in_the_metrics_is_the_loss_of_speed_over_the_compute_time_and_the_time_writing(mapping):
+    run = simulate(mapping)
+    metrics = run.manifest["metrics"]
+    computing, writing = phases(run)
+    speed = steps(run, "power", "speed")
+    loss = Steps(speed.time_s, 1.0 - speed.value, speed.end_s)
+    written_s = float((writing.end_s - writing.start_s).sum())
+    present_s = float((computing.end_s - computing.start_s).sum()) + written_s
+    assume(present_s > 0.0)  # else there is nothing to split
+
+    found = [metrics[f"{part}_share"] for part in ("compute", "throttled", "stall")]
+
+    parts_s = [over(speed, computing).sum(), over(loss, computing).sum(), written_s]
+    np.testing.assert_allclose(found, np.array(parts_s) / present_s, rtol=0.0, atol=BALANCE)  # shares of 1
 
 
 @sixty_of_them

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from math import inf, nextafter
 
 import pytest
@@ -11,14 +12,22 @@ from twin.sim.virtual_clock import User, VirtualClock
 
 
 class Bench:
-    """A clock on a timeline of its own, its rate set by hand; ``left`` says who left when, in order."""
+    """A clock on a timeline of its own, its rate set by hand.
+
+    ``left`` says who left when, in order, and ``settled`` when the clock was settled.
+    """
 
     def __init__(self, rate=1.0):
         self.rate = rate
         self.left = []
+        self.settled = []
         self.timeline = Timeline()
-        self.instant = Instant(self.timeline, lambda now_s: self.clock.settle(now_s, self.rate), lambda: None)
+        self.instant = Instant(self.timeline, self.settle, lambda: None)
         self.clock = VirtualClock(self.timeline, self.instant)
+
+    def settle(self, now_s):
+        self.settled.append(now_s)
+        self.clock.settle(now_s, self.rate)
 
     def user(self, rank, then=lambda: None):
         def resume():
@@ -33,8 +42,11 @@ class Bench:
 
     def join(self, time_s, work, rank):
         user = self.user(rank)
-        self.at(time_s, lambda: self.clock.join(work, user))
+        self.enter(time_s, work, user)
         return user
+
+    def enter(self, time_s, work, user):
+        self.at(time_s, lambda: self.clock.join(work, user))
 
     def quit(self, time_s, user):
         self.at(time_s, lambda: self.clock.quit(user))
@@ -120,23 +132,24 @@ def test_a_user_that_leaves_may_join_again_and_again():
             bench.clock.join(0.5, user)
 
     user = bench.user(0, once_more)
-    bench.at(1.0, lambda: bench.clock.join(0.5, user))
+    bench.enter(1.0, 0.5, user)
     bench.run()
 
     assert stays == [1.5, 2.0, 2.5, 3.0]
 
 
-def test_a_user_at_its_end_does_not_keep_others_of_its_instant_from_leaving():
+def test_a_user_at_its_end_does_not_keep_others_of_its_mark_from_leaving_before_the_settling():
     bench = Bench()
 
     def end():
         raise StopIteration
 
     user = bench.user(0, end)
-    bench.at(0.0, lambda: bench.clock.join(1.0, user))
+    bench.enter(0.0, 1.0, user)
     bench.join(0.0, 1.0, 1)
 
     assert bench.run() == [(1.0, 0), (1.0, 1)]
+    assert bench.settled == [0.0, 1.0]
 
 
 # Rates
@@ -225,6 +238,17 @@ def test_a_clock_starts_over_when_it_was_empty_so_that_long_growth_eats_no_digit
     assert last == 0.0
 
 
+def test_a_clock_starts_over_for_a_lone_user_that_leaves_and_returns_in_one_instant():
+    bench = Bench(rate=1.0)
+    user = bench.user(0, lambda: bench.clock.join(0.1, user))
+    bench.enter(0.0, 1e9, user)
+    bench.run(1e9 + 0.05)
+
+    assert bench.left == [(1e9, 0)]
+    assert user.joined == 0.0
+    assert bench.clock.due_s == 1e9 + 0.1
+
+
 def test_a_clock_does_not_start_over_while_anybody_stays():
     bench = Bench()
     stays = bench.join(0.0, 10.0, 0)
@@ -250,11 +274,12 @@ def test_work_served_so_far_grows_at_the_rate_and_ends_at_the_mark():
 
 def test_a_user_that_quits_is_not_resumed_and_has_the_work_served_until_then():
     bench = Bench(rate=0.5)
-    user = bench.join(1.0, 10.0, 0)
-    bench.quit(4.0, user)
+    first, second = bench.join(1.0, 10.0, 0), bench.join(3.0, 10.0, 1)
+    bench.quit(4.0, second)
+    bench.quit(4.5, first)
 
     assert bench.run() == []
-    assert user.served == 1.5
+    assert (first.served, second.served) == (1.75, 0.5)  # 3.5 s and 1 s at half the rate
     assert bench.clock.users() == []
 
 
@@ -271,7 +296,7 @@ def test_a_user_that_quits_in_the_instant_of_its_mark_has_all_its_work_and_is_no
     bench = Bench()
     user = User(0, lambda: pytest.fail("it had quit"))
     bench.quit(4.0, user)  # queued before the ring of the clock
-    bench.at(1.0, lambda: bench.clock.join(3.0, user))
+    bench.enter(1.0, 3.0, user)
     bench.join(1.0, 3.0, 1)
 
     assert bench.run() == [(4.0, 1)]
@@ -283,7 +308,7 @@ def test_a_user_that_quit_may_join_again_and_its_old_mark_counts_for_nothing():
     bench.join(0.0, 20.0, 1)  # keeps the clock from starting over
     user = bench.join(0.0, 4.0, 0)
     bench.quit(1.0, user)
-    bench.at(2.0, lambda: bench.clock.join(7.0, user))
+    bench.enter(2.0, 7.0, user)
 
     assert bench.run() == [(9.0, 0), (20.0, 1)]
 
@@ -307,35 +332,65 @@ def test_a_clock_knows_its_users_and_not_those_who_quit():
     assert sorted(user.order for user in bench.clock.users()) == sorted(user.order for user in users[::2])
 
 
-def test_the_heap_stays_within_twice_the_users_however_often_they_quit():
-    bench = Bench()
+def churn(bench, turns):
+    """Nine users that quit in turn and return, behind one with a nearer mark; what the heap looked like meanwhile."""
     users = [bench.user(rank) for rank in range(10)]
-    sizes = []
-    bench.at(0.0, lambda: [bench.clock.join(1e6, user) for user in users])
+    looks = []
 
-    def leave_and_return(turn):
-        user = users[turn % 10]
-        bench.at(turn + 0.25, lambda: bench.clock.quit(user))
-        bench.at(turn + 0.5, lambda: bench.clock.join(1e6, user))
-        bench.at(turn + 0.75, lambda: sizes.append((len(bench.clock._users), len(bench.clock.users()))))
+    def look():
+        looks.append((len(bench.clock._users), len(bench.clock.users()), bench.clock._stale))
 
-    for turn in range(1, 1000):
-        leave_and_return(turn)
-    bench.run(1001.0)
-
-    assert {present for _, present in sizes} == {10}
-    assert max(size for size, _ in sizes) <= 21  # 10 users, as many that left, and the one that leaves next
+    bench.at(0.0, lambda: [bench.clock.join(1e6 if user is not users[0] else 1e5, user) for user in users])
+    for turn in range(1, turns):
+        user = users[1 + turn % 9]
+        bench.at(turn + 0.25, lambda user=user: bench.clock.quit(user))
+        bench.at(turn + 0.5, lambda user=user: bench.clock.join(1e6, user))
+        bench.at(turn + 0.75, look)
+    bench.run(turns + 1.0)
+    return looks
 
 
-def test_many_quits_and_returns_lose_no_user_and_no_work():
+def test_the_heap_stays_within_twice_the_users_however_often_they_quit():
+    looks = churn(Bench(), 1000)
+
+    assert {present for _, present, _ in looks} == {10}
+    assert max(size for size, _, _ in looks) in range(12, 21)  # what left is kept for a while, up to as many as stay
+
+
+def test_the_clock_counts_the_marks_of_those_who_quit_right():
+    for size, present, stale in churn(Bench(), 1000):
+        assert size == present + stale
+
+
+def test_a_mark_of_one_who_quit_that_falls_with_the_mark_of_another_is_counted_out():
     bench = Bench()
-    users = [bench.user(rank) for rank in range(8)]
-    bench.at(0.0, lambda: [bench.clock.join(1000.0, user) for user in users])
-    for turn in range(1, 500):
-        user = users[(7 * turn) % 8]
-        bench.at(float(turn), lambda user=user: bench.clock.quit(user))
-        bench.at(turn + 0.5, lambda user=user: bench.clock.join(1000.0 - user.served, user))
-    bench.run()
+    bench.join(0.0, 5.0, 0)
+    bench.quit(1.0, bench.join(0.0, 5.0, 1))
+    for rank in range(2, 6):
+        bench.join(0.0, 10.0, rank)
+    bench.run(2.0)
+    assert bench.clock._stale == 1
+    bench.run(6.0)
 
-    assert sorted(rank for _, rank in bench.left) == list(range(8))
-    assert [time_s for time_s, _ in bench.left] == sorted(time_s for time_s, _ in bench.left)
+    assert bench.left == [(5.0, 0)]
+    assert (len(bench.clock._users), bench.clock._stale) == (4, 0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_users_that_join_and_quit_at_random_leave_exactly_when_their_last_work_is_served(seed):
+    rng = random.Random(seed)  # noqa: S311 - no secrets here
+    bench = Bench()  # at rate 1 and in eighths of a second every sum is exact: who joins at t leaves at t + work
+    expected = []
+    for rank in range(40):
+        user = bench.user(rank)
+        time_s = rng.randrange(80) / 8.0
+        for _ in range(rng.randrange(30)):
+            bench.enter(time_s, rng.randrange(400, 4000) / 8.0, user)
+            time_s += rng.randrange(1, 80) / 8.0
+            bench.quit(time_s, user)
+            time_s += rng.randrange(8) / 8.0 + 0.125
+        work = rng.randrange(4000) / 8.0
+        bench.enter(time_s, work, user)
+        expected.append((time_s + work, rank))
+
+    assert bench.run() == sorted(expected)

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from twin.errors import Fault
-from twin.io.strict_yaml import join, shown
+from twin.io.strict_yaml import MOST_FAULTS, join, shown
 from twin.scenario import Scenario
 from twin.scenario.fields import SECTION, WORD
 from twin.units import RefusedValue, nearest
@@ -19,16 +19,21 @@ from twin.units import RefusedValue, nearest
 Path = tuple[str | int, ...]
 
 
-def field_faults(error: ValidationError) -> list[tuple[Path, Fault]]:
-    """Path and fault of every value that is invalid alone."""
-    found: list[tuple[Path, Fault]] = []
-    for details in error.errors(include_url=False):
-        if details["type"] != "default_factory_not_called":  # it follows from another error
-            path = _path(details["loc"])
-            rule, remedy = _rule_and_remedy(path, details)
-            value = "" if details["type"] == "missing" else described(details["input"])
-            found.append((path, Fault(dotted(path), value, rule, remedy)))
-    return found
+def field_faults(error: ValidationError) -> tuple[list[tuple[Path, Fault]], int]:
+    """Path and fault of each value that is invalid alone, ``MOST_FAULTS`` at most, and the number of all others."""
+    invalid = [
+        details
+        for details in error.errors(include_url=False)
+        if details["type"] != "default_factory_not_called"  # it follows from another error
+    ]
+    return [_field_fault(details) for details in invalid[:MOST_FAULTS]], len(invalid[MOST_FAULTS:])
+
+
+def _field_fault(details: ErrorDetails) -> tuple[Path, Fault]:
+    path = _path(details["loc"])
+    rule, remedy = _rule_and_remedy(path, details)
+    value = "" if details["type"] == "missing" else described(details["input"])
+    return path, Fault(dotted(path), value, rule, remedy)
 
 
 def _path(location: Path) -> Path:

@@ -15,7 +15,7 @@ from twin.errors import Fault, ScenarioError
 from twin.io import scenario_overrides, strict_yaml
 from twin.io.scenario_faults import dotted, field_faults, field_of, section_at
 from twin.io.scenario_overrides import Override
-from twin.io.strict_yaml import Document, Written, shown
+from twin.io.strict_yaml import MOST_FAULTS, Document, Written, shown
 from twin.scenario import Scenario
 from twin.units import nearest
 
@@ -78,30 +78,38 @@ def _scenario(document: Document, source: str, overrides: Sequence[str], folder:
         raise ScenarioError([replace(fault, where=_place(source, fault.where)) for fault in faults])
     done, refused = scenario_overrides.apply(document.value, overrides)
     faults += refused
-    scenario, found = _validated(document.value, _Keys(fault.key for fault in faults), _Keys(document.lost))
+    scenario, found, unlisted = _validated(document.value, _Keys(fault.key for fault in faults), _Keys(document.lost))
     faults += [_located(fault, document.written, done) for fault in found]
     if scenario is not None and scenario.replay is not None and not (folder / scenario.replay.file).is_file():
         fault = Fault("replay.file", shown(scenario.replay.file), "is no file", f"it is looked for from {folder}/")
         faults.append(_located(fault, document.written, done))
     if scenario is None or faults:
-        raise ScenarioError([replace(f, where=_place(source, f.where)) for f in sorted(faults, key=_order)])
+        placed = [replace(fault, where=_place(source, fault.where)) for fault in sorted(faults, key=_order)]
+        raise ScenarioError(placed, unlisted)
     scenario._folder = folder
     return scenario
 
 
-def _validated(values: dict[str, Any], suspect: _Keys, lost: _Keys) -> tuple[Scenario | None, list[Fault]]:
-    """The scenario, or its faults; those that may follow from a suspect or lost value are left out."""
+def _validated(values: dict[str, Any], suspect: _Keys, lost: _Keys) -> tuple[Scenario | None, list[Fault], int]:
+    """The scenario, or its faults and the number of those not listed.
+
+    Faults that may follow from a suspect or lost value are left out.
+    """
     try:
-        return Scenario.model_validate(values), []
+        return Scenario.model_validate(values), [], 0
     except ScenarioError as error:
-        return None, [fault for fault in error.faults if not suspect.cause(fault)]
+        faults = [fault for fault in error.faults if not suspect.cause(fault)]
+        return None, faults[:MOST_FAULTS], len(faults[MOST_FAULTS:])
     except ValidationError as error:
-        invalid = [(path, fault) for path, fault in field_faults(error) if not lost.touch(fault.key)]
+        listed, unlisted = field_faults(error)
+    invalid = [(path, fault) for path, fault in listed if not lost.touch(fault.key)]
+    faults = [fault for _, fault in invalid]
+    if unlisted:
+        return None, faults, unlisted
     # The rules between values still hold for the rest: judge them with defaults in place of what is invalid.
     rest = _plain(values)
     for path, _ in invalid:
         _forget(rest, path)
-    faults = [fault for _, fault in invalid]
     try:
         Scenario.model_validate(rest)
     except ScenarioError as error:
@@ -109,7 +117,7 @@ def _validated(values: dict[str, Any], suspect: _Keys, lost: _Keys) -> tuple[Sce
         faults += [fault for fault in error.faults if not (doubtful.cause(fault) or suspect.cause(fault))]
     except ValidationError:
         pass  # only what is lost is still missing, and that is reported already
-    return None, faults
+    return None, faults[:MOST_FAULTS], len(faults[MOST_FAULTS:])
 
 
 class _Keys:

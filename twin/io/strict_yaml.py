@@ -18,6 +18,8 @@ from twin.units import NUMBER
 
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 64
+MAX_VALUES = 20_000
+MOST_FAULTS = 1000  # located and told one by one
 _SHOWN = 60
 _LONGEST_INT = 400  # digits; longer ones are read as a float, which is infinite
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
@@ -113,6 +115,7 @@ class _Walk:
 
     def __init__(self, document: Document, text: str) -> None:
         self._document = document
+        self._values = 0
         self._events: Iterator[Any] = iter(yaml.parse(text, Loader=yaml.CSafeLoader))
 
     def run(self) -> None:
@@ -142,6 +145,11 @@ class _Walk:
         if event.tag is not None:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")
             self._fault(event, path, tag, "is a tag, which is not supported", "write the value without it")
+        self._values += 1
+        if self._values > MAX_VALUES:
+            rule = f"holds more than {MAX_VALUES} values, the most a scenario may have"
+            remedy = "launch many jobs with count and one launch form, or from a log with replay"
+            raise _CannotGoOn(Fault("", "", rule, remedy, _where(event)))
         text = event.value if isinstance(event, yaml.ScalarEvent) else ""
         self._document.written[path] = Written(key_at, _at(event), text)
         if isinstance(event, yaml.ScalarEvent):
@@ -193,6 +201,9 @@ class _Walk:
         return key
 
     def _fault(self, event: Any, path: str, value: str, rule: str, remedy: str) -> None:
+        if len(self._document.faults) == MOST_FAULTS:
+            rule = f"has more than {MOST_FAULTS} faults, and is read no further than here"
+            raise _CannotGoOn(Fault("", "", rule, "mend these first", _where(event)))
         self._document.faults.append(Fault(path, shown(value), rule, remedy, _where(event)))
 
 

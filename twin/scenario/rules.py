@@ -12,7 +12,7 @@ from twin.errors import Fault
 if TYPE_CHECKING:
     from twin.scenario.models import JobGroup, NodePower, Replay, Scenario
 
-MAX_JOBS = 1_000_000
+MAX_JOBS = 50_000  # what a run holds in some 500 MB
 
 
 def faults(scenario: Scenario) -> Iterator[Fault]:

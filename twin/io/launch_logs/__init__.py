@@ -26,6 +26,7 @@ from twin.scenario.rules import MAX_JOBS
 FORMATS: dict[str, LogFormat] = {form.name: form for form in (SCHEDULE, KALOS, PHILLY_CSV)}
 """The known formats, by the name they have in ``replay.format``."""
 
+_MOST_ROWS = 4 * MAX_JOBS  # kept before repeated ones are dropped, so that memory stays bounded
 _VALUES = ["submit_s", "job_id", "group", "gpus", "nodes", "work_s", "start_s"]
 
 
@@ -78,11 +79,15 @@ class _Reader:
         """The rows kept, in an order of their values alone; what was dropped; the first readable submission [s]."""
         tally = Tally()
         kept = []
+        rows_kept = 0
         first_s = inf
         for block, rows in self._blocks(tally):
             first_s = min(first_s, _first_s(block, rows))
             self._filter(block, rows, window)
             kept.append(self._table(rows, block))
+            rows_kept += len(kept[-1])
+            if rows_kept > _MOST_ROWS:
+                raise _too_many(self.log, f"leaves more than {_MOST_ROWS} rows, and a run holds {MAX_JOBS} jobs at most")
         if not kept:
             raise _no_job_left(self.log, tally)
         # the line comes last: of two equal rows, the later one repeats the earlier
@@ -151,8 +156,11 @@ def _check_count(replay: Replay, log: LogFile, kept: int, tally: Tally) -> None:
     if not kept:
         raise _no_job_left(log, tally)
     if kept * replay.copies > MAX_JOBS:
-        rule = f"gives {kept} jobs x {replay.copies} copies, above {MAX_JOBS}"
-        raise log.fault("", rule, "narrow replay.window, raise replay.min_gpus or lower replay.copies")
+        raise _too_many(log, f"gives {kept} jobs x {replay.copies} copies, above {MAX_JOBS}")
+
+
+def _too_many(log: LogFile, rule: str) -> LaunchLogError:
+    return log.fault("", rule, "narrow replay.window, raise replay.min_gpus or lower replay.copies")
 
 
 def _no_job_left(log: LogFile, tally: Tally) -> LaunchLogError:

@@ -1,0 +1,165 @@
+"""Thousands of spoiled scenarios and launch logs: each ends with 0 or 2, no traceback, in 10 s and 500 MB.
+
+By hand: ``python -m tests.fuzz.fuzz_inputs [--cases 10000] [--first 0] [--only NUMBER]``; exit code 1 if any case fails.
+Most cases share a process; one that seems to fail, and every fiftieth, has one of its own, which decides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+
+from tests.fuzz import cases
+from tests.fuzz.cases import Case
+from tests.fuzz.workers import STUCK_S, Ended, ended_alone, ended_here
+
+ALONE_EVERY = 50
+WORKERS = 2
+_CONTEXT = multiprocessing.get_context("spawn")
+
+
+def work(pipe: Connection) -> None:
+    """Case numbers in, cases and how they ended out."""
+    with tempfile.TemporaryDirectory() as name:
+        while (number := pipe.recv()) is not None:
+            folder = Path(name, str(number))
+            folder.mkdir()
+            case = cases.make(number, folder)
+            pipe.send((case, ended_here(case.arguments)))
+
+
+class Worker:
+    """A process that works on one case at a time, and is replaced when a case ends it."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self._start()
+
+    def _start(self) -> None:
+        self.pipe, theirs = _CONTEXT.Pipe()
+        self._process: SpawnProcess = _CONTEXT.Process(target=work, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def begin(self, number: int) -> None:
+        """Work on a case."""
+        self.number = number
+        self.pipe.send(number)
+
+    def answer(self) -> tuple[Case, Ended] | None:
+        """The present case and how it ended; None if it took the process with it."""
+        self.number = None
+        try:
+            found: tuple[Case, Ended] = self.pipe.recv()
+        except (EOFError, ConnectionResetError):
+            self.replace()
+            return None
+        return found
+
+    def replace(self) -> None:
+        """End the process, if it has not ended itself, and start another."""
+        self.stop()
+        self._start()
+
+    def stop(self) -> None:
+        """End the process."""
+        self.number = None
+        self._process.kill()
+        self._process.join()
+
+
+def endings(numbers: Iterable[int]) -> Iterator[tuple[int, tuple[Case, Ended] | None]]:
+    """Each case and how it ended among others; None for those that ended their process or got stuck."""
+    workers = [Worker() for _ in range(WORKERS)]
+    left = iter(numbers)
+    try:
+        while True:
+            for worker in workers:
+                if worker.number is None and (number := next(left, None)) is not None:
+                    worker.begin(number)
+            busy = {worker.pipe: worker for worker in workers if worker.number is not None}
+            if not busy:
+                return
+            ready = wait(list(busy), timeout=STUCK_S)
+            for pipe in ready or busy:
+                worker = busy[pipe]  # type: ignore[index]
+                number = worker.number
+                assert number is not None
+                if ready:
+                    yield number, worker.answer()
+                else:
+                    worker.replace()
+                    yield number, None
+    finally:
+        for worker in workers:
+            worker.stop()
+
+
+def alone(number: int) -> tuple[Case, Ended]:
+    """A case in a process of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        case = cases.make(number, Path(name))
+        return case, ended_alone(case.arguments, Path(name))
+
+
+class Tally:
+    """What was met, by kind of case and command."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str], list[Ended]] = defaultdict(list)
+        self.failures: list[str] = []
+
+    def add(self, case: Case, ended: Ended, *more: str) -> None:
+        """Count a case."""
+        self._rows[case.kind, case.arguments[0]].append(ended)
+        self.failures += [f"case {case.number} ({case.kind}, {case.arguments[0]}): {x}" for x in (*ended.faults(), *more)]
+
+    def table(self) -> str:
+        """One line for each kind and command."""
+        lines = [f"{'kind':<20} {'command':<9} {'cases':>6} {'exit 0':>7} {'exit 2':>7} {'slowest s':>10} {'most MB':>8}"]
+        for (kind, command), ended in sorted(self._rows.items()):
+            codes = [end.code for end in ended]
+            slowest, most = max(end.wall_s for end in ended), max(end.peak_mb for end in ended)
+            counts = f"{len(ended):>6} {codes.count(0):>7} {codes.count(2):>7}"
+            lines.append(f"{kind:<20} {command:<9} {counts} {slowest:>10.2f} {most:>8.0f}")
+        return "\n".join(lines)
+
+
+def fuzz(numbers: Iterable[int]) -> Tally:
+    """Every case, and what it broke."""
+    tally = Tally()
+    for number, among_others in endings(numbers):
+        if among_others is None or among_others[1].faults() or number % ALONE_EVERY == 0:
+            case, ended = alone(number)
+            differs = among_others is not None and among_others[1].code != ended.code
+            tally.add(case, ended, *([f"ended otherwise among others: {among_others}"] if differs else []))
+        else:
+            tally.add(*among_others)
+    return tally
+
+
+def main() -> int:
+    """Run the cases asked for; 1 if any fails."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--only", type=int, help="this case alone, with what it says")
+    asked = parser.parse_args()
+    if asked.only is not None:
+        case, ended = alone(asked.only)
+        print(case, ended.error, ended, sep="\n")
+        return int(bool(ended.faults()))
+    tally = fuzz(range(asked.first, asked.first + asked.cases))
+    print(tally.table(), *tally.failures, f"{len(tally.failures)} failures", sep="\n")
+    return int(bool(tally.failures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

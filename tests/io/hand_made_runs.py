@@ -1,0 +1,59 @@
+"""A small run made by hand, to be written and read back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from twin.recording import MemoryTable, Recording, schema
+
+PROVENANCE = {"scenario_hash": "f00d", "seed": "0", "replica": "0", "racktwin": "0.1.0"}
+
+
+def manifest(rows: dict[str, int], **more: Any) -> dict[str, Any]:
+    return {
+        "format": 1,
+        "status": "complete",
+        "name": "hand-made",
+        "seed": 0,
+        "replica": 0,
+        "versions": {"racktwin": "0.1.0"},
+        "scenario_hash": "f00d",
+        "rows": rows,
+        **more,
+    }
+
+
+def storage_batch(rows: int) -> pa.RecordBatch:
+    """Rows whose times are 0, 1, 2, ... s."""
+    counts = pa.array([0] * rows, pa.int32())
+    times = pa.array([float(row) for row in range(rows)])
+    return pa.RecordBatch.from_arrays([times, counts, counts, counts, times], schema=schema("storage", PROVENANCE))
+
+
+def event_batch(kinds: list[str]) -> pa.RecordBatch:
+    """One incident of each kind, without a job; each batch has a dictionary of its own."""
+    size = len(kinds)
+    columns = [
+        pa.array([0.5] * size),
+        pa.array(kinds).dictionary_encode(),
+        pa.nulls(size, pa.int32()),
+        pa.array(["site"] * size).dictionary_encode(),
+        pa.nulls(size, pa.float64()),
+        pa.array(["in words"] * size).dictionary_encode(),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema("events", PROVENANCE))
+
+
+def recording(rows: int = 3, **more: Any) -> Recording:
+    """A run that recorded the store, and no incident."""
+    storage = MemoryTable(schema("storage", PROVENANCE))
+    storage.append(storage_batch(rows))
+    events = MemoryTable(schema("events", PROVENANCE))
+    return Recording(manifest({"storage": rows, "events": 0}, **more), {"storage": storage, "events": events})
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
