@@ -384,3 +384,14 @@ def test_a_long_tail_of_writers_is_shown_at_the_start_at_doublings_and_at_the_pe
     lines = summary(manifest(writers_share_at_least=shares, writers_share_at_least_independent=shares))["Storage"]
     shown = [line.label for line in lines if line.label.startswith("time with at least")]
     assert shown == [f"time with at least {k} writing" for k in (1, 2, 3, 4, 8, 16, 20)]
+
+
+def test_a_changed_scenario_says_what_was_changed_and_not_the_answer_to_the_file_as_written(tmp_path, capsys):
+    scenario = str(Path(__file__).parents[1] / "scenarios/phase-blind.yaml")
+
+    assert cli.main(["run", scenario, "--out", str(tmp_path / "as-written")]) == 0
+    assert "answer: No." in capsys.readouterr().out
+    assert cli.main(["run", scenario, "--out", str(tmp_path / "changed"), "--set", "stop.cycles=3", "--seed", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "answer" not in printed
+    assert "changed: stop.cycles=3\nchanged: seed=1\n" in printed

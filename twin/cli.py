@@ -181,7 +181,7 @@ def run(
     if as_json:
         _print_json(manifest)
     elif not quiet:
-        _print_summary(manifest)
+        _print_summary(manifest, changed=(*overrides, *(() if seed is None else (f"seed={seed}",))))
 
 
 @cli.command()
@@ -290,10 +290,13 @@ def _print_json(document: Any) -> None:
     click.echo(json.dumps(document, indent=2, allow_nan=False))
 
 
-def _print_summary(manifest: Mapping[str, Any]) -> None:
+def _print_summary(manifest: Mapping[str, Any], changed: Sequence[str]) -> None:
+    """The summary; the answer of a scenario that was changed is left out, since it answers the file as written."""
     from twin.report.run_summary import summary
 
-    _print_head(manifest["name"], manifest["question"], manifest["answer"])
+    _print_head(manifest["name"], manifest["question"], None if changed else manifest["answer"])
+    for override in changed:
+        click.echo(f"changed: {override}")
     _print_sections(summary(manifest))
 
 

@@ -27,12 +27,19 @@ _TRACE = re.compile(r"^Traceback|^\w*Warning: |: \w*Warning: ", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a command ended: exit code, what it wrote on stderr, wall time [s], peak of its memory [MB]."""
+    """How a command ended: exit code, what it wrote on stderr, what it took of the processor [s] and of memory [MB].
+
+    Processor time, because others may be at work on the machine; one that waits for ever is ended after ``STUCK_S``.
+    """
 
     code: int
     error: str
-    wall_s: float
+    busy_s: float
     peak_mb: float
+
+    def has_trace(self) -> bool:
+        """Whether it wrote a traceback, or a warning of Python."""
+        return _TRACE.search(self.error) is not None
 
     def faults(self) -> list[str]:
         """Every promise that it broke."""
@@ -41,8 +48,8 @@ class Ended:
             found.append(self.error[trace.start() :][-600:])
         if self.code == 2 and not self.error.strip():
             found.append("said nothing")
-        if self.wall_s > MOST_S:
-            found.append(f"took {self.wall_s:.1f} s")
+        if self.busy_s > MOST_S:
+            found.append(f"took {self.busy_s:.1f} s")
         if self.peak_mb > MOST_MB:
             found.append(f"took {self.peak_mb:.0f} MB")
         return found
@@ -52,20 +59,19 @@ def ended_here(arguments: Sequence[str]) -> Ended:
     """The command, in this process."""
     out, error = StringIO(), StringIO()
     _forget_peak()
-    begun_s = time.monotonic()
+    begun_s = time.process_time()
     with redirect_stdout(out), redirect_stderr(error):
         try:
             code = main(arguments)
-        except Exception:  # noqa: BLE001 - whatever comes through is what is looked for
+        except Exception:  # whatever comes through is what is looked for
             code = 1
             error.write(traceback.format_exc())
-    return Ended(code, error.getvalue(), time.monotonic() - begun_s, _peak_mb())
+    return Ended(code, error.getvalue(), time.process_time() - begun_s, _peak_mb())
 
 
 def ended_alone(arguments: Sequence[str], folder: Path) -> Ended:
     """The command, in a process of its own."""
     with tempfile.TemporaryFile() as stderr:
-        begun_s = time.monotonic()
         process = subprocess.Popen(
             [sys.executable, "-m", "twin", *arguments],
             cwd=folder,
@@ -76,10 +82,9 @@ def ended_alone(arguments: Sequence[str], folder: Path) -> Ended:
         )
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        wall_s = time.monotonic() - begun_s
         stderr.seek(0)
         error = stderr.read().decode("utf-8", "replace")
-    return Ended(process.returncode, error, wall_s, usage.ru_maxrss / 1024)
+    return Ended(process.returncode, error, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def _limit() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -123,6 +124,14 @@ def test_the_browser_is_told_to_refuse_any_request(browser, pages):
     assert tab.evaluate("fetch('https://example.org/').then(() => 'sent', () => 'refused')") == "refused"
     wait_until(tab, "window.refused === 'https://example.org/'")
     tab.close()
+
+
+def test_no_button_of_a_chart_sends_its_data_away(opened):
+    tab = opened("fleet")
+    buttons = set(tab.evaluate("[...document.querySelectorAll('.modebar-btn')].map((button) => button.dataset.title)"))
+
+    assert "Download plot as a PNG" in buttons
+    assert {title for title in buttons if re.search("cloud|share|edit|send|upload", title, re.IGNORECASE)} == set()
 
 
 def test_dragging_zooms_and_a_double_click_returns(opened):

@@ -103,10 +103,10 @@ def verdicts(found: Mapping[str, Any], metrics: Mapping[str, Value]) -> list[str
     if causes["in_step_triggers"]:
         lines.append(f"common cause: {causes['in_step_triggers']} jobs checkpoint by one wall clock")
     if load is not None:
-        forced = "checkpoints must overlap" if load > 1.0 else "a schedule without overlap can exist"
+        forced = "checkpoints must overlap" if load > 1.0 else f"it is needed {100.0 * load:.3g} % of the time"
         lines.append(f"offered load {load:.3g} of the store: {forced}")
     if binding is not None:
-        lines.append(f"the cap binds {100.0 * binding:.3g} % of the time" if binding else "the cap never binds")
+        lines.append(f"the cap binds {100.0 * binding:.3g} % of the time" if binding else "no cap binds")
     if over_s:
         lines.append(f"the draw is above the cap for {over_s:.4g} s")
     return lines + _tail_verdict(metrics)

@@ -124,7 +124,7 @@ _ALL: tuple[Metric, ...] = (
         "work",
     ),
     Metric("mean_work_s", "mean work per job", "s", "Full-speed work done, mean over all jobs.", "", "work"),
-    Metric("compute_share", "computing at full speed", "1", f"{_SPLIT}Full-speed work done.", "", "work"),
+    Metric("compute_share", "full-speed work done", "1", f"{_SPLIT}Full-speed work done.", "", "work"),
     Metric(
         "throttled_share",
         "lost to the throttle",

@@ -3,7 +3,9 @@
   const root = document.documentElement;
   const charts = JSON.parse(document.getElementById("charts").textContent);
   const touch = matchMedia("(pointer: coarse)").matches; // there a drag scrolls the page
-  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
+  // named one by one: nothing on this page may send data away, whatever buttons plotly grows
+  const buttons = ["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "autoScale2d", "resetScale2d"];
+  const config = { responsive: true, displaylogo: false, modeBarButtons: [buttons], plotlyServerURL: "" };
   const place = (key) => document.getElementById(`chart-${key}`);
 
   const dark = matchMedia("(prefers-color-scheme: dark)");

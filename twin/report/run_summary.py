@@ -34,6 +34,7 @@ _SCALES: dict[str, Sequence[tuple[float, str]]] = {
 }
 _BESIDE = ("checkpoint_duration_mean_s", "goodput", "mean_power_w")  # shown with the product form
 _BY_GROUP = ("_by_group", "_by_group_s")
+_ROUNDING = 1e-12  # a share that is a difference of others, and none
 _FEW = 4  # numbers of writers shown one by one
 _MOST_GROUPS = 8  # groups shown one by one
 _ALMOST = 0.99995  # what four digits show as 1
@@ -132,7 +133,7 @@ def shown(metric: Metric, value: Any) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100.0 * share:.4g} %"
+    return f"{100.0 * share if abs(share) > _ROUNDING else 0.0:.4g} %"
 
 
 def _tail(shares: Sequence[float] | None, others: Mapping[str, Sequence[float] | None]) -> Iterator[Line]:

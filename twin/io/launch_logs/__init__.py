@@ -87,7 +87,9 @@ class _Reader:
             kept.append(self._table(rows, block))
             rows_kept += len(kept[-1])
             if rows_kept > _MOST_ROWS:
-                raise _too_many(self.log, f"leaves more than {_MOST_ROWS} rows, and a run holds {MAX_JOBS} jobs at most")
+                raise _too_many(
+                    self.log, f"leaves more than {_MOST_ROWS} rows, and a run holds {MAX_JOBS} jobs at most"
+                )
         if not kept:
             raise _no_job_left(self.log, tally)
         # the line comes last: of two equal rows, the later one repeats the earlier
