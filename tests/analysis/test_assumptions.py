@@ -257,7 +257,7 @@ def test_verdicts_name_the_weight_that_broke_anonymity():
     assert said(BINDS, jobs=UNEQUAL, power={"cap": 2.5})[0] == f"not anonymous: {UNEQUAL_POWER}"
 
 
-@pytest.mark.parametrize(("load", "words"), [(1.2, "must overlap"), (0.8, "without overlap can exist")])
+@pytest.mark.parametrize(("load", "words"), [(1.2, "must overlap"), (0.8, "needed 80 % of the time")])
 def test_verdicts_say_whether_overlap_is_forced(load, words):
     assert any(words in line for line in said(RUN | {"offered_load": load}, jobs=[group()]))
 

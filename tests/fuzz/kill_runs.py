@@ -132,8 +132,8 @@ class Trial:
         """What is left after a kill; checked, and the next command too."""
         try:
             left = self._state()
-        except TwinError as error:
-            left = f"mixture: {error}"
+        except TwinError as damage:
+            left = f"mixture: {damage}"
         found = {self.old: "old", self.new: "new", "nothing": "nothing"}.get(left, left)
         failures.check(not found.startswith("mixture"), f"{self.name} killed {moment} leaves {left}")
         code, error = twin(*self.arguments, *([] if "--force" in self.arguments else ["--force"]))
