@@ -36,7 +36,7 @@ def stretches(law: str, mean_s: float, sigma_s: float, rng: np.random.Generator)
     Normal: max(0, mean + sigma z), clipped, never redrawn. Lognormal: mean exp(q z - q^2 / 2), q^2 = log(1 + (sigma /
     mean)^2). Uniform: max(0, mean + sigma sqrt(3) (2 u - 1)).
     """
-    shape = sqrt(log1p((sigma_s / mean_s) ** 2))
+    shape = sqrt(log1p((sigma_s / mean_s) ** 2)) if law == "lognormal" else 0.0
     while True:
         if law == "normal":
             block = mean_s + sigma_s * rng.standard_normal(_BLOCK)

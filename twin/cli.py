@@ -48,7 +48,8 @@ class _Commands(click.Group):
     def invoke(self, context: click.Context) -> Any:
         try:
             result = super().invoke(context)
-            sys.stdout.flush()
+            if sys.stdout is not None:  # closed by whoever started us
+                sys.stdout.flush()
         except TwinError as error:
             click.echo(str(error), err=True)
         except BrokenPipeError:

@@ -189,3 +189,10 @@ def test_an_override_of_any_path_is_a_scenario_or_a_fault(tmp_path_factory, path
     file = tmp_path_factory.getbasetemp() / "base.yaml"
     file.write_text(BASE)
     assert outcome(read, file, [f"{'.'.join(path)}={value}", f"jobs.llm.{'.'.join(path)}={value}"])
+
+
+def test_a_pipe_is_refused_before_anybody_waits_for_it(tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+
+    with pytest.raises(ScenarioError, match="is a pipe"):
+        read(tmp_path / "pipe.yaml")

@@ -76,7 +76,7 @@ class Instant:
         is_asked: the present instant will be settled; whoever needs that calls ``ask`` unless this is true.
     """
 
-    ROUNDS = 1_000  # zero-length phases in a row at one time; a fleet that advances needs a handful
+    ROUNDS = 20_000  # zero-length phases in a row at one time; a fleet that advances needs a handful
 
     def __init__(self, timeline: Timeline, settle: Callable[[float], None], stalled: Callable[[], None]) -> None:
         self.is_asked = False
