@@ -59,6 +59,9 @@ CASES = {
     "bits": Case(10, "    checkpoint: {size: 9 Gb}", "jobs[0].checkpoint.size", "'9 Gb'", "unknown unit", "an eighth"),
     "negative": Case(9, "    compute: -30 min", "jobs[0].compute", "'-30 min'", "must be more than 0 s", "raise it"),
     "zero": Case(12, "storage: {bandwidth: 0}", "storage.bandwidth", "'0'", "must be more than 0 B/s", "raise it"),
+    "hardly more than zero": Case(
+        9, "    compute: 5e-324", "jobs[0].compute", "'5e-324'", "must be at least 1e-12 s", "raise it"
+    ),
     "not a number": Case(9, "    compute: .nan", "jobs[0].compute", "'.nan'", "must be a time", "as in 30 min"),
     "infinite": Case(9, "    compute: inf", "jobs[0].compute", "'inf'", "must be a time", "as in 30 min"),
     "huge float": Case(9, "    compute: 1e400", "jobs[0].compute", "'1e400'", "no finite number", "such as 30 min"),

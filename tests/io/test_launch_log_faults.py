@@ -36,6 +36,7 @@ GOOD = "good,0,1,60\n"
         ("x,5,1,inf", "work_s is not a finite number", "inf"),
         ("x,5,1,1e999", "work_s is not a finite number", "1e999"),
         ("x,5,1,0", "work_s is 0", "0"),
+        ("x,5,1,1e-300", "work_s is below 1e-12", "1e-300"),
         (",5,1,60", "job_id is empty", ""),
         ("x,5,1", "the line has not 4 fields like the header", "x,5,1"),
         ("x,5,1,60,9", "the line has not 4 fields like the header", "x,5,1,60,9"),

@@ -25,7 +25,6 @@ from twin.units import DAY_S
 MOST_JOBS = 2_000  # the product form takes a second for as many, and four times that for twice as many
 _WINDOWS = 3
 _NEVER = 1e-15  # states rarer than this are left out
-_MOST_LOAD = 1e100  # far from where doubles end
 
 Verdict = Literal["exact", "on average over launches", "busiest windows", "not applicable"]
 
@@ -152,9 +151,6 @@ def _reasons_against(scenario: Scenario, jobs: Sequence[Job]) -> str:
     reasons = objections(PRODUCT_FORM, facts_of(scenario, jobs, {}))
     if together := in_step(jobs):
         reasons.append(f"{together} jobs of one rhythm are launched at one instant and nothing parts them")
-    loads = [lone_write_s(scenario.storage, job.size_b) / _mean_work_s(job) for job in jobs]
-    if not (min(loads) > 1.0 / _MOST_LOAD and max(loads) < _MOST_LOAD):
-        reasons.append("a write alone and the work between writes differ beyond all measure")
     if not reasons and AnonymousRates.of(scenario, jobs).speed(len(jobs)) == 0.0:
         reasons.append("the idle draw of all jobs is above the cap: once all compute, none ever moves again")
     return "; ".join(reasons)

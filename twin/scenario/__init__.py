@@ -1,6 +1,6 @@
 """What to run: the models of a scenario, the rules between their values, and where its defaults come from."""
 
-from twin.scenario.fields import MAX_NODES, MAX_TIME_S
+from twin.scenario.fields import LEAST, MAX_NODES, MAX_TIME_S
 from twin.scenario.models import (
     POLICIES,
     PROFILES,
@@ -24,6 +24,7 @@ from twin.scenario.origins import defaulted, resolved, scenario_hash
 from twin.scenario.rules import cap_faults
 
 __all__ = [
+    "LEAST",
     "MAX_NODES",
     "MAX_TIME_S",
     "POLICIES",

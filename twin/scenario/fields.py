@@ -20,6 +20,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from twin.units import DIMENSIONS, NUMBER, RefusedValue, bounded_quantity, whole_number
 
+LEAST = 1e-12  # of what must be more than 0, in SI units: ratios of such values stay far from where doubles end
 MAX_TIME_S = 1e12
 MAX_BYTES = 1e21
 MAX_WATTS = 1e12
@@ -110,11 +111,11 @@ def _window_edge(edge: object) -> float | str:
 
 
 Time = Annotated[float, Quantity("time", at_least=0.0, at_most=MAX_TIME_S)]
-Duration = Annotated[float, Quantity("time", above=0.0, at_most=MAX_TIME_S)]
-Size = Annotated[float, Quantity("data size", above=0.0, at_most=MAX_BYTES)]
-Rate = Annotated[float, Quantity("data rate", above=0.0, at_most=MAX_BYTES)]
+Duration = Annotated[float, Quantity("time", above=0.0, at_least=LEAST, at_most=MAX_TIME_S)]
+Size = Annotated[float, Quantity("data size", above=0.0, at_least=LEAST, at_most=MAX_BYTES)]
+Rate = Annotated[float, Quantity("data rate", above=0.0, at_least=LEAST, at_most=MAX_BYTES)]
 Watts = Annotated[float, Quantity("power", at_least=0.0, at_most=MAX_WATTS)]
-PositiveWatts = Annotated[float, Quantity("power", above=0.0, at_most=MAX_WATTS)]
+PositiveWatts = Annotated[float, Quantity("power", above=0.0, at_least=LEAST, at_most=MAX_WATTS)]
 Nodes = Annotated[int, WholeNumber(1, MAX_NODES)]
 GpusPerNode = Annotated[int, WholeNumber(1, 1024)]
 Name = Annotated[str, AfterValidator(_plain_name)]

@@ -22,6 +22,7 @@ from pydantic.config import JsonDict
 from twin.errors import ScenarioError
 from twin.scenario import rules
 from twin.scenario.fields import (
+    LEAST,
     MAX_NODES,
     SECTION,
     WORD,
@@ -228,7 +229,7 @@ class Replay(Model):
     starts: Literal["submit", "start"] = _default("starts", "submit", "choice", "every format has it")
     window: WindowEdges | None = _default("window", None, "choice", "the whole log")
     min_gpus: Annotated[int, WholeNumber(1, MAX_NODES)] = _default("min_gpus", 1, "choice", "keep every job")
-    time_scale: Annotated[float, Quantity("number", above=0.0, at_most=1e6)] = _default(
+    time_scale: Annotated[float, Quantity("number", above=0.0, at_least=LEAST, at_most=1e6)] = _default(
         "time_scale", 1.0, "choice", "as logged"
     )
     copies: Annotated[int, WholeNumber(1, 10_000)] = _default("copies", 1, "choice", "as logged")
@@ -279,7 +280,7 @@ class Controller(Model):
 class Failures(Model):
     """Interruptions of a job, at the rate nodes x per_node_day: not simulated, but counted in the summary."""
 
-    per_node_day: Annotated[float, Quantity("number", above=0.0, at_most=1e4)] = _default(
+    per_node_day: Annotated[float, Quantity("number", above=0.0, at_least=LEAST, at_most=1e4)] = _default(
         "per_node_day", 3.8e-3, "derived", "Llama 3: 419 interruptions in 54 days on 2,048 nodes"
     )
     downtime_s: Time = _default("downtime", 720.0, "guess", "10-20 min are common")

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from twin.io.launch_logs.log_file import RawBlock
+from twin.scenario import LEAST
 
 _LONGEST_NAME = 200  # characters, as for a group of the scenario
 _SHOWN = 60  # characters of a value in a message
@@ -151,6 +152,7 @@ class Block:
         self.drop(values < 0.0, f"{name} is negative", role)
         if above_0:
             self.drop(values == 0.0, f"{name} is 0", role)
+            self.drop(values < LEAST, f"{name} is below {LEAST:g}", role)
         self.drop(values > at_most, f"{name} is above {at_most:g}", role)
 
 
