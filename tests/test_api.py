@@ -91,6 +91,7 @@ def test_the_manifest_says_all_that_is_known_of_the_run() -> None:
         "scenario",
         "scenario_hash",
         "defaults",
+        "overrides",
         "simulated_end_s",
         "stopped_by",
         "rows",
@@ -197,6 +198,18 @@ def test_a_fleet_that_is_large_enough_warns_of_nothing() -> None:
     assert twin.simulate(small(fleet={"nodes": 192})).manifest["warnings"] == []
 
 
+def test_a_draw_above_a_cap_that_nothing_enforces_is_a_warning_with_the_time_in_words() -> None:
+    power = {"cap": "1 MW", "controller": {"policy": "none"}}  # 192 nodes that compute draw 1.49 MW
+    manifest = twin.simulate(small(power=power)).manifest
+    (warning,) = [text for text in manifest["warnings"] if "above" in text]
+    minutes = manifest["metrics"]["time_over_cap_s"] / 60.0
+    assert warning == f"the draw is above power.cap, 1 MW, for {minutes:.4g} min"
+
+
+def test_a_draw_that_the_cap_holds_is_no_warning() -> None:
+    assert twin.simulate(small(power={"cap": "1 MW"})).manifest["warnings"] == []
+
+
 # --- run, save, open
 
 
@@ -220,6 +233,15 @@ def test_an_opened_run_can_be_saved_elsewhere(tmp_path: Path) -> None:
     twin.open_run(tmp_path / "run").save(tmp_path / "copy")
 
     assert same_tables(twin.open_run(tmp_path / "copy"), twin.open_run(tmp_path / "run"))
+
+
+@pytest.mark.parametrize("number", range(2 ** len(TABLES)))
+def test_a_run_of_any_of_the_tables_can_be_opened_again(tmp_path: Path, number: int) -> None:
+    tables = [name for place, name in enumerate(TABLES) if number >> place & 1]
+    kept = twin.simulate(small(), tables=tables)
+    kept.save(tmp_path / "run")
+
+    assert twin.open_run(tmp_path / "run").manifest == kept.manifest
 
 
 def test_a_run_refuses_a_name_that_is_taken_before_it_simulates(

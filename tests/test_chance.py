@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from twin.chance import Purpose, mean_stretch_s, stream, stretches
+from twin.scenario import LEAST, MAX_TIME_S
 
 DRAWS = 200_000
 
@@ -98,3 +99,11 @@ def test_without_jitter_the_mean_is_the_work_itself():
 def test_a_uniform_law_that_reaches_below_nought_has_the_mean_of_its_positive_part():
     # from -20 s to 40 s: two thirds of the draws are positive, 20 s on average
     assert mean_stretch_s("uniform", 10.0, 30.0 / np.sqrt(3.0)) == pytest.approx(20.0 * 2.0 / 3.0, rel=1e-14)
+
+
+@pytest.mark.parametrize("law", ["normal", "lognormal", "uniform"])
+def test_the_widest_jitter_a_scenario_may_have_draws_finite_stretches(law):
+    draws = drawn(law, LEAST, MAX_TIME_S)
+
+    assert np.isfinite(draws).all()
+    assert draws.min() >= 0.0

@@ -8,14 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from twin import api, cli
+from twin import api, cli, signals
 from twin.errors import StalledError
+from twin.report import explanations
 from twin.report.run_summary import scaled, summary
+from twin.scenario import Scenario
+from twin.scenario.keys import keys
 
 SCENARIO = """\
 twin: 1
@@ -58,6 +62,10 @@ def loaded_by(*arguments):
     """Names of all modules that a command loads."""
     code = f"import sys, twin.cli; twin.cli.main({list(arguments)}); print(*sys.modules, file=sys.stderr)"
     return set(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stderr.split())
+
+
+def test_the_list_of_commands_says_what_each_does_without_cutting_it_off(run):
+    assert "..." not in run("--help")[1].partition("Commands:")[2]
 
 
 def test_help_loads_neither_models_nor_simulator():
@@ -135,6 +143,31 @@ def test_the_schema_gives_each_default_its_mark(run):
     assert (idle["default"], idle["mark"]) == (1800.0, "guess")
 
 
+def test_the_schema_describes_every_key_in_the_words_of_explain(run):
+    sections = json.loads(run("schema")[1])
+    described = {
+        (name, key): found["description"]
+        for name, section in [("Scenario", sections), *sections["$defs"].items()]
+        for key, found in section["properties"].items()
+        if "description" in found
+    }
+    values = {(section.__name__, key.name): key.meaning for section, key in keys_with_sections() if not key.section}
+    assert len(values) > 40
+    assert values.items() <= described.items()
+
+
+def keys_with_sections():
+    """The model that holds it, and the key, of every key of a scenario."""
+    models = {"": Scenario} | {key.path: key.section for key in keys() if key.section}
+    return [(models[key.holder], key) for key in keys()]
+
+
+def test_the_schema_describes_every_section_in_one_sentence_or_two_without_markup(run):
+    sections = json.loads(run("schema")[1])
+    texts = [sections["description"], *(section["description"] for section in sections["$defs"].values())]
+    assert [text for text in texts if not text or "``" in text or "Raises" in text or "\n" in text] == []
+
+
 # estimate
 
 
@@ -173,30 +206,46 @@ def test_an_explanation_gives_unit_definition_and_source(run):
         0,
         "young_interval_s (metric)\n"
         "  unit        s\n"
-        "  definition  Computing between checkpoints, sqrt(2 C M), for the mean job of the fleet. C is the mean time "
-        "from first byte to last measured in the run, M the mean time between failures of the job.\n"
+        "  definition  Computing between checkpoints, sqrt(2 C M), for the mean job of\n"
+        "              the fleet. C is the mean time from first byte to last measured in\n"
+        "              the run, M the mean time between failures of the job.\n"
         "  source      J. W. Young, CACM 17 (1974) 530\n",
         "",
     )
 
 
-def test_without_a_topic_every_topic_is_listed_with_its_kind(run):
-    code, out, _ = run("explain")
-    kinds = {tuple(line.split()[:2]) for line in out.splitlines()}
+def test_an_explanation_of_a_scenario_key_gives_its_default_with_mark_and_source(run):
+    code, out, _ = run("explain", "power.idle")
     assert code == 0
-    assert {
-        ("metric", "goodput"),
-        ("column", "checkpoints.due_s"),
-        ("policy", "none"),
-        ("error", "ScenarioError"),
-    } <= kinds
+    assert out.startswith("jobs[].power.idle (scenario key)\n  unit        W\n")
+    assert "  default     1.8 kW (guess: range 1.2-2.5 kW)\n" in out
+
+
+def test_a_topic_of_several_words_needs_no_quotes(run):
+    assert run("explain", "offered", "load") == run("explain", "offered load")
+
+
+def test_without_a_topic_all_names_are_listed_by_group(run):
+    code, out, _ = run("explain")
+    assert code == 0
+    titles = [line for line in out.splitlines() if not line.startswith(" ")]
+    assert titles == [*explanations.GROUPS.values(), "Each in full"]
+    assert "goodput" in out.partition("Metrics\n")[2].partition("Columns\n")[0]
+    assert "bandwidth" in out.partition("Metrics\n")[0]
+
+
+@pytest.mark.parametrize("topic", [[], ["checkpoint"], ["c"], ["metrics"], ["concepts"], ["errors"], ["scenario keys"]])
+def test_explanations_fit_in_80_columns(run, topic):
+    code, out, _ = run("explain", *topic)
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_an_unknown_topic_ends_with_two_and_the_nearest_name(run):
     assert run("explain", "goodpt") == (
         2,
         "",
-        "'goodpt' is no metric, column, event, policy, promise or error; did you mean goodput? "
+        "'goodpt' is no scenario key, metric, column, policy, error or word of the summary; did you mean goodput? "
         "`twin explain` lists all\n",
     )
 
@@ -217,6 +266,19 @@ def test_a_run_prints_its_summary_on_stdout_and_its_folder_on_stderr(run, scenar
     titles = [line for line in out.splitlines() if line and not line.startswith(" ")][2:]
     assert titles == ["Checkpoints", "Work", "Storage", "Power", "Run"]
     assert (Path("out") / "run.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "is_terminal", "hints"),
+    [([], True, 1), ([], False, 0), (["--quiet"], True, 0), (["--json"], True, 0), (["--report"], True, 0)],
+)
+def test_on_a_terminal_the_summary_ends_with_how_to_see_the_page(
+    run, scenario, monkeypatch, options, is_terminal, hints
+):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
+    _, out, _ = run("run", scenario, "--out", "my run", *options)
+    assert out.count("\nto see it: twin report 'my run' -o page.html\n") == hints
+    assert out.endswith("page.html\n") == bool(hints)
 
 
 def test_without_out_a_run_goes_to_a_folder_of_its_name(run, scenario):
@@ -263,7 +325,8 @@ def test_the_summary_of_a_replay_accounts_for_every_row_of_its_log(run, scenario
     code, out, _ = run("run", "replay.yaml")
     lines = out.split("Launch log\n")[1].splitlines()
     assert code == 0
-    assert [line.split(maxsplit=2)[2] for line in lines[1:4]] == ["3", "1, submitted after the window", "2, 2 jobs"]
+    after = "1, submitted after the window (first on line 4: '9000')"
+    assert [line.split(maxsplit=2)[2] for line in lines[1:4]] == ["3", after, "2, 2 jobs"]
 
 
 @pytest.mark.parametrize(("bad_rows", "warnings"), [(1, 0), (4, 1)])
@@ -301,14 +364,39 @@ def test_a_full_disk_is_a_message(run, scenario, monkeypatch):
     assert err.startswith("out/power.parquet: No space left on device;")
 
 
-def test_an_interrupted_command_ends_with_130_and_no_traceback(run, scenario, monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
+@pytest.mark.parametrize(("number", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")])
+@pytest.mark.parametrize("fate", ["as it is", "another", "lost"])
+def test_a_stopped_command_ends_with_a_word_and_no_traceback_whatever_becomes_of_the_exception(
+    run, scenario, monkeypatch, number, word, fate
+):
+    def stop(*_, **__):
+        try:
+            signal.raise_signal(number)
+        except BaseException as stopped:
+            if fate == "as it is":
+                raise
+            if fate == "another":
+                raise SystemError("initialization of a module raised an unreported exception") from stopped
+        signal.raise_signal(number)
 
-    monkeypatch.setattr(api, "run", interrupt)
+    monkeypatch.setattr(signals, "CLEANING_S", 0.0)
+    monkeypatch.setattr(api, "run", stop)
     code, out, err = run("run", scenario)
-    assert (code, out) == (130, "")
-    assert err.strip() == "interrupted"
+    assert (code, out) == (128 + number, "")
+    assert err.strip() == word
+
+
+def test_a_second_signal_does_not_disturb_the_cleaning_up():
+    cleaned = []
+
+    def clean():
+        signal.raise_signal(signal.SIGTERM)
+        cleaned.append(True)
+
+    with pytest.raises(signals.Stopped), signals.unwinding(), ExitStack() as cleaning:  # noqa: PT012 - both matter
+        cleaning.callback(clean)
+        signal.raise_signal(signal.SIGINT)
+    assert cleaned == [True]
 
 
 def test_a_real_interrupt_leaves_no_run_and_no_traceback(scenario):
@@ -371,7 +459,7 @@ def test_a_value_is_scaled_to_a_readable_unit(value, unit, text):
 
 def manifest(**metrics):
     rest = {"stopped_by": "time", "seed": 0, "assumptions": {"broken_by": []}, "defaults": [], "import_report": None}
-    return {"metrics": metrics} | rest
+    return {"metrics": metrics, "scenario": {"power": {"controller": {"policy": "anonymous"}}}} | rest
 
 
 def test_a_value_that_is_not_known_reads_as_a_dash():
@@ -394,4 +482,4 @@ def test_a_changed_scenario_says_what_was_changed_and_not_the_answer_to_the_file
     assert cli.main(["run", scenario, "--out", str(tmp_path / "changed"), "--set", "stop.cycles=3", "--seed", "1"]) == 0
     printed = capsys.readouterr().out
     assert "answer" not in printed
-    assert "changed: stop.cycles=3\nchanged: seed=1\n" in printed
+    assert "changed: stop.cycles = 3\nchanged: seed = 1\n" in printed

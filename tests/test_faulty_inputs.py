@@ -44,6 +44,58 @@ CASES = {
     "unknown key in a section": Case(
         12, "storage: {bandwith: 1}", "storage.bandwith", "'1'", "unknown key", "bandwidth"
     ),
+    "key of the checkpoint at its job": Case(
+        9,
+        "    size: 1 GB",
+        "jobs[0].size",
+        "'1 GB'",
+        "unknown key",
+        "belongs under checkpoint: as jobs[0].checkpoint.size",
+    ),
+    "trigger at its job": Case(
+        9,
+        "    trigger: work",
+        "jobs[0].trigger",
+        "'work'",
+        "unknown key",
+        "under checkpoint: as jobs[0].checkpoint.trig",
+    ),
+    "key of two sections at the job": Case(
+        9,
+        "    every: 1 s",
+        "jobs[0].every",
+        "'1 s'",
+        "unknown key",
+        "under checkpoint.trigger: as jobs[0].checkpoint.trigger.every or under launch: as jobs[0].launch.every",
+    ),
+    "key of the store at the top": Case(
+        12, "bandwidth: 4 GB/s", "bandwidth", "'4 GB/s'", "unknown key", "belongs under storage: as storage.bandwidth"
+    ),
+    "cap at the top": Case(13, "cap: 1 MW", "cap", "'1 MW'", "unknown key", "belongs under power: as power.cap"),
+    "cap of a job": Case(
+        9,
+        "    power: {cap: 1 MW}",
+        "jobs[0].power.cap",
+        "'1 MW'",
+        "unknown key",
+        "belongs under power: at the top of the file, as power.cap",
+    ),
+    "cycles at the top": Case(3, "cycles: 3", "cycles", "'3'", "unknown key", "belongs under stop: as stop.cycles"),
+    "size of the store": Case(
+        12,
+        "storage: {size: 1 TB}",
+        "storage.size",
+        "'1 TB'",
+        "unknown key",
+        "jobs[].checkpoint: as jobs[].checkpoint.size",
+    ),
+    "exponent of the site": Case(
+        13, "power: {exponent: 2}", "power.exponent", "'2'", "unknown key", "jobs[].power: as jobs[].power.exponent"
+    ),
+    "seed of a job": Case(9, "    seed: 3", "jobs[0].seed", "'3'", "unknown key", "belongs at the top of the file"),
+    "misspelt and misplaced": Case(
+        12, "bandwith: 4 GB/s", "bandwith", "'4 GB/s'", "unknown key", "write bandwidth, which belongs under storage:"
+    ),
     "unknown feeder": Case(13, "power: {feeders: {r: 1}}", "power.feeders", "'{r}'", "unknown key", "remove it"),
     "variants": Case(13, "variants: {}", "variants", "'{}'", "unknown key", "remove it"),
     "missing version": Case(1, "#", "twin", "", "is missing", "add it, as in twin: 1"),
@@ -68,13 +120,15 @@ CASES = {
     "huge whole number": Case(8, f"    nodes: {'9' * 5000}", "jobs[0].nodes", "'999", "whole number", "digits only"),
     "beyond the largest": Case(9, "    compute: 1e13 s", "jobs[0].compute", "'1e13 s'", "must be at most", "lower it"),
     "time of day": Case(9, "    compute: 1:30", "jobs[0].compute", "'1:30'", "must be a time", "as in 30 min"),
-    "octal": Case(8, "    nodes: 012", "jobs[0].nodes", "'012'", "must be a whole number", "digits only"),
+    "octal": Case(8, "    nodes: 012", "jobs[0].nodes", "'012'", "must be a whole number", "leading zeros: 12"),
     "truth value as number": Case(
         9, "    compute: true", "jobs[0].compute", "'true'", "must be a time", "as in 30 min"
     ),
     "truth value as count": Case(7, "    count: false", "jobs[0].count", "'false'", "whole number", "digits only"),
     "fraction as count": Case(8, "    nodes: 64.0", "jobs[0].nodes", "'64.0'", "must be a whole number", "write 64"),
-    "text as count": Case(8, "    nodes: '64'", "jobs[0].nodes", "'64'", "must be a whole number", "digits only"),
+    "text as count": Case(
+        8, "    nodes: '64'", "jobs[0].nodes", "'64'", "must be a whole number", "without quotes and leading zeros: 64"
+    ),
     "no nodes": Case(8, "    nodes: 0", "jobs[0].nodes", "'0'", "must be at least 1", "raise it to 1"),
     "number as name": Case(2, "name: 7", "name", "'7'", "must be text", "put it in quotes"),
     "unsafe name": Case(6, '  - name: "a\\nb"', "jobs[0].name", "'a\\nb'", "printable", "write a short name"),
@@ -107,7 +161,7 @@ CASES = {
         "jobs[0].compute",
         "'30 min'",
         "on the wall clock",
-        "remove it",
+        "remove compute to keep that clock, or remove trigger to write one after each 1800 s of work",
     ),
     "two launch forms": Case(
         11, "    launch: {every: 5 s, together: 0}", "jobs[0].launch", "'together and every'", "exactly one", "keep one"
@@ -120,6 +174,9 @@ CASES = {
     "no stop": Case(4, "stop: {}", "stop", "", "would run for ever", "stop: {time: 30 d}"),
     "cap below the idle draw": Case(
         13, "power: {cap: 100 kW}", "power.cap", "'100 kW'", "at or below the idle draw of job 'llm'", "above 115200 W"
+    ),
+    "cap in megawatts without the unit": Case(
+        13, "power: {cap: 12}", "power.cap", "'12'", "at or below the idle draw", "did you mean 12 MW?"
     ),
     "same name twice": Case(
         5, "jobs:\n  - {name: llm}", "jobs[1].name", "'llm'", "is the name of jobs[0] too", "rename one"
@@ -134,7 +191,7 @@ CASES = {
         13, "failures: {per_node_day: 0}", "failures.per_node_day", "'0'", "must be more than 0", "raise it"
     ),
     "failures with a unit": Case(
-        13, "failures: {per_node_day: 1 h}", "failures.per_node_day", "'1 h'", "must be a number", "as in 2.5"
+        13, "failures: {per_node_day: 1 h}", "failures.per_node_day", "'1 h'", "must be a number", "write 1"
     ),
     "negative downtime": Case(
         13, "failures: {downtime: -1 s}", "failures.downtime", "'-1 s'", "must be at least 0 s", "raise it"

@@ -204,11 +204,50 @@ def test_a_plain_scenario_warns_of_nothing():
         ({"storage": {"degradation": 0.1}}, "client_bandwidth"),
         ({"power": {"cap": "1 MW", "controller": {"policy": "none"}}}, "not enforced"),
         ({"jobs": [{"name": "a", "nodes": 4}, {"name": "b", "nodes": 5}]}, "equal shares"),
+        (
+            {"jobs": [{"name": "a", "power": {"compute": 7.75, "idle": 1.8}}]},
+            "power.compute is 7.75 W per node; did you",
+        ),
+        ({"jobs": [{"name": "a", "checkpoint": {"size": 912}}]}, "checkpoint.size is 912 B for the whole job; did you"),
+        ({"storage": {"bandwidth": 40}}, "storage.bandwidth is 40 B/s in all; did you mean 40 GB/s?"),
+        ({"storage": {"bandwidth": 40_000}}, "storage.bandwidth is 40000 B/s in all; a bare number is in B/s"),
+        ({"storage": {"client_bandwidth": 40}}, "client_bandwidth is 40 B/s of one job; did you mean 40 GB/s?"),
+        (
+            {"replay": {"file": "x.csv", "profile": {"power": {"compute": 7, "idle": 1}}}},
+            "replay.profile.power.compute",
+        ),
+        ({"jobs": [{"name": "a", "count": 4}], "power": {"cap": "7.2 kW"}}, "draw 0.0072 MW at speed 0"),
     ],
 )
 def test_what_is_legal_but_odd_warns(changes, word):
     (warning,) = build(**changes).warnings()
     assert word in warning
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"jobs": [{"name": "a", "power": {"compute": 100, "idle": 1}}]},
+        {"storage": {"bandwidth": "1 MB/s"}},
+        {"jobs": [{"name": "a", "count": 4}], "power": {"cap": "7.3 kW"}},  # 4 x 1.8 kW is less
+        {"jobs": [{"name": "a", "nodes": 4}, {"name": "b", "nodes": 4}]},
+    ],
+)
+def test_what_is_small_but_plausible_does_not_warn(changes):
+    assert build(**changes).warnings() == []
+
+
+def test_a_cap_below_the_idle_draw_of_all_that_nothing_enforces_stalls_nobody():
+    (warning,) = build(
+        jobs=[{"name": "a", "count": 4}], power={"cap": "2 kW", "controller": {"policy": "none"}}
+    ).warnings()
+    assert "not enforced" in warning
+
+
+@pytest.mark.parametrize(("cap_w", "meant"), [(2.0, "2 MW"), (200.0, "200 kW"), (1000.0, None), (1e5, None)])
+def test_a_cap_below_one_node_asks_for_the_unit_if_a_small_number_was_written(cap_w, meant):
+    (fault,) = cap_faults(cap_w, [("a", 64, 1800.0)])
+    assert fault.remedy == "raise it above 115200 W" + (f"; did you mean {meant}?" if meant else "")
 
 
 # Defaults and the resolved scenario
@@ -258,7 +297,7 @@ def test_once_resolved_nothing_that_has_a_value_comes_from_a_default():
     assert [entry["key"] for entry in defaulted(again) if entry["value"] is not None] == []
 
 
-times = st.floats(min_value=1e-6, max_value=1e6)
+times = st.floats(min_value=1e-3, max_value=1e6)
 launches = st.one_of(
     st.fixed_dictionaries({"together": times}),
     st.fixed_dictionaries({"every": times}),

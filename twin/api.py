@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from twin import recording
 from twin.analysis.assumptions import assumptions
 from twin.analysis.estimate import Estimate
 from twin.analysis.estimate import estimate as estimate_of
+from twin.analysis.incidents import incidents
 from twin.analysis.summary import summarise
 from twin.errors import ScenarioError, TwinError
 from twin.fleet import Job, jobs_of
-from twin.io import run_directory, scenario_files
+from twin.io import manifest, run_directory, scenario_files
 from twin.recording import FORMAT_VERSION, TABLES, MemoryTable, Sink, Source, schema
+from twin.report.run_summary import scaled
 from twin.scenario import Scenario, cap_faults, defaulted, resolved, scenario_hash
 
 if TYPE_CHECKING:
     from twin.sim.simulate import Watch
 
 ENGINES = ("auto", "simpy")
+MAX_REPLICA = 2**63 - 1  # a whole number of any program that reads the run
+_MOST_SHOWN = 80
 _PACKAGES = ("racktwin", "simpy", "numpy", "pandas", "pyarrow", "pydantic", "PyYAML")
 
 
@@ -40,20 +45,23 @@ class Recording(recording.Recording):
         Raises:
             RunDirectoryError: the name is taken, or the folder cannot be written.
         """
-        run_directory.save(self, folder, force=force)
+        run_directory.save(self, _path(folder, "folder", "the run directory"), force=force)
 
 
 def load(source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Scenario:
     """The scenario of a YAML file, or of a mapping with the same keys.
 
     Args:
-        overrides: ``key=value``, as in ``power.cap=12MW``; checked like the file.
+        overrides: ``key=value``, as in ``power.cap=12MW``; checked like the file, and recorded by a run.
     Raises:
         ScenarioError: every fault found, with file, line, key, value, rule and remedy.
+        TwinError: neither a path nor a mapping, or overrides that are no texts.
     """
+    if isinstance(overrides, str) or not all(isinstance(text, str) for text in _listed(overrides, "overrides")):
+        raise TwinError(f"overrides: {_shown(overrides)}: must be a list of texts; write it as in ['power.cap=12MW']")
     if isinstance(source, Mapping):
         return scenario_files.from_mapping(dict(source), overrides)
-    return scenario_files.read(Path(source), overrides)
+    return scenario_files.read(_path(source, "source", "a scenario file, or a mapping with its keys"), overrides)
 
 
 def simulate(
@@ -74,10 +82,10 @@ def simulate(
         max_events: events after which a run that has not ended is given up; default no limit.
         watch: called now and then with the simulated time [s], the events so far, and the share of the run done.
     Raises:
-        TwinError: an unknown engine or table, a launch log that cannot be read, a fleet that can never move again, or
-            a run of more than ``max_events``.
+        TwinError: an argument that is none of these, a launch log that cannot be read, a fleet that can never move
+            again, or a run of more than ``max_events``.
     """
-    plan = _plan(scenario, engine, replica, tables)
+    plan = _plan(scenario, engine, replica, tables, max_events)
     sink = _Memory({table: MemoryTable(schema(table, plan.provenance)) for table in plan.tables})
     return Recording(_execute(plan, sink, max_events, watch), sink.tables)
 
@@ -103,10 +111,11 @@ def run(
         RunDirectoryError: the name is taken, or the folder cannot be written.
         TwinError: as in ``simulate``.
     """
-    plan = _plan(scenario, engine, replica, tables)
-    with run_directory.writer(out, plan.provenance, tables=plan.tables, force=force) as sink:
+    folder = _path(out, "out", "the run directory")
+    plan = _plan(scenario, engine, replica, tables, max_events)
+    with run_directory.writer(folder, plan.provenance, tables=plan.tables, force=force) as sink:
         sink.commit(_execute(plan, sink, max_events, watch))
-    return open_run(out)
+    return open_run(folder)
 
 
 def estimate(scenario: Scenario, *, replica: int = 0) -> Estimate:
@@ -119,8 +128,19 @@ def estimate(scenario: Scenario, *, replica: int = 0) -> Estimate:
     Raises:
         TwinError: a launch log that cannot be read, or jobs that do not fit under the cap.
     """
-    jobs, _ = _fleet(scenario, replica)
+    _check_scenario(scenario)
+    jobs, _ = _fleet(scenario, _whole(replica, "replica", 0, MAX_REPLICA))
     return estimate_of(scenario, jobs)
+
+
+def import_report(scenario: Scenario) -> dict[str, Any] | None:
+    """How the launch log of a scenario became jobs, as in ``run.json``; None for a scenario without one.
+
+    Raises:
+        TwinError: the log cannot be read, or its jobs do not fit under the cap.
+    """
+    _check_scenario(scenario)
+    return _fleet(scenario, 0)[1]
 
 
 def open_run(folder: str | Path) -> Recording:
@@ -129,7 +149,7 @@ def open_run(folder: str | Path) -> Recording:
     Raises:
         RunDirectoryError: not a run directory, one of a newer format, or a damaged one.
     """
-    found = run_directory.open_run(folder)
+    found = run_directory.open_run(_path(folder, "folder", "a run directory"))
     return Recording(found.manifest, found.sources)
 
 
@@ -165,11 +185,17 @@ class _Plan:
 
     @property
     def provenance(self) -> dict[str, str]:
-        return run_directory.provenance(self.identity)
+        return manifest.provenance(self.identity)
 
 
-def _plan(scenario: Scenario, engine: str, replica: int, tables: Collection[str] | None) -> _Plan:
+def _plan(
+    scenario: Scenario, engine: str, replica: int, tables: Collection[str] | None, max_events: int | None
+) -> _Plan:
+    _check_scenario(scenario)
     _check_engine(engine)
+    if max_events is not None:
+        _whole(max_events, "max_events", 1, None)
+    replica = _whole(replica, "replica", 0, MAX_REPLICA)
     chosen = _chosen(tables)
     jobs, report = _fleet(scenario, replica)
     warnings = [*scenario.warnings(), *(report or {}).get("warnings", ())]
@@ -190,20 +216,59 @@ def _fleet(scenario: Scenario, replica: int) -> tuple[list[Job], dict[str, Any] 
     return jobs, report
 
 
+def _check_scenario(scenario: Scenario) -> None:
+    if not isinstance(scenario, Scenario):
+        raise TwinError(
+            f"scenario: {_shown(scenario)}: must be a twin.Scenario; make one of a file or of a mapping with twin.load"
+        )
+
+
+def _whole(value: int, name: str, least: int, most: int | None) -> int:
+    """The number, if it is a whole one within its bounds; True is none."""
+    if (
+        isinstance(value, Integral)
+        and not isinstance(value, bool)
+        and least <= value
+        and (most is None or value <= most)
+    ):
+        return int(value)
+    bounds = f"from {least} on" if most is None else f"from {least} to {most}"
+    raise TwinError(f"{name}: {_shown(value)}: must be a whole number {bounds}; give such a number, or leave it out")
+
+
+def _path(value: str | Path, name: str, meaning: str) -> Path:
+    if not isinstance(value, str | os.PathLike):
+        raise TwinError(f"{name}: {_shown(value)}: must be a path; give that of {meaning}")
+    return Path(value)
+
+
+def _listed(values: Collection[str], name: str) -> Collection[str]:
+    if not isinstance(values, Collection):
+        raise TwinError(f"{name}: {_shown(values)}: must be a list of texts; give a list, or leave it out")
+    return values
+
+
+def _shown(value: object) -> str:
+    """A wrong argument, on one line of bounded length."""
+    text = repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+
+
 def _check_engine(engine: str) -> None:
     if engine == "compiled":
         raise TwinError(f"engine 'compiled': there is no compiled lane yet; use one of {', '.join(ENGINES)}")
     if engine not in ENGINES:
-        raise TwinError(f"engine {engine!r}: unknown; use one of {', '.join(ENGINES)}")
+        raise TwinError(f"engine {_shown(engine)}: unknown; use one of {', '.join(ENGINES)}")
 
 
 def _chosen(tables: Collection[str] | None) -> tuple[str, ...]:
     """The tables to record, in the order of ``TABLES``."""
     if tables is None:
         return tuple(TABLES)
-    names = {tables} if isinstance(tables, str) else set(tables)
-    if unknown := sorted(names - TABLES.keys()):
-        raise TwinError(f"tables: {unknown[0]!r}: is no table of a run; use some of {', '.join(TABLES)}")
+    names = [tables] if isinstance(tables, str) else list(_listed(tables, "tables"))
+    for name in names:
+        if not isinstance(name, str) or name not in TABLES:
+            raise TwinError(f"tables: {_shown(name)}: is no table of a run; use some of {', '.join(TABLES)}")
     return tuple(name for name in TABLES if name in names)
 
 
@@ -222,6 +287,7 @@ def _identity(scenario: Scenario, replica: int) -> dict[str, Any]:
         "scenario": resolved(scenario),
         "scenario_hash": scenario_hash(scenario),
         "defaults": defaulted(scenario),
+        "overrides": list(scenario._overrides),
     }
 
 
@@ -234,7 +300,7 @@ def _execute(plan: _Plan, sink: _FinishingSink, max_events: int | None, watch: W
     )
     recorded = Recording(plan.identity, sink.finish())
     metrics = summarise(plan.scenario, plan.jobs, recorded, outcome.end_s)
-    manifest = plan.identity | {
+    found = plan.identity | {
         "simulated_end_s": outcome.end_s,
         "stopped_by": outcome.stopped_by,
         "rows": {table: outcome.rows[table] for table in plan.tables},
@@ -242,24 +308,15 @@ def _execute(plan: _Plan, sink: _FinishingSink, max_events: int | None, watch: W
         "metrics": metrics,
         "estimate": estimate_of(plan.scenario, plan.jobs).as_dict(),
         "import_report": plan.import_report,
-        "warnings": [*plan.warnings, *_warnings_of_run(plan.scenario, recorded)],
+        "warnings": [*plan.warnings, *incidents(plan.scenario, recorded), *_over_the_cap(plan.scenario, metrics)],
     }
-    as_read_back: dict[str, Any] = json.loads(run_directory.manifest_text(manifest))
+    as_read_back: dict[str, Any] = json.loads(manifest.manifest_text(found))
     return as_read_back
 
 
-def _warnings_of_run(scenario: Scenario, recorded: Recording) -> list[str]:
-    if scenario.fleet is None or "events" not in recorded.sources:
+def _over_the_cap(scenario: Scenario, metrics: Mapping[str, Any]) -> list[str]:
+    """The warning of a draw above the cap; none if it never was, or if the power was not recorded."""
+    cap_w, over_s = scenario.power.cap_w, metrics.get("time_over_cap_s")
+    if cap_w is None or not over_s:
         return []
-    first: dict[str, Any] | None = None
-    times = 0
-    for batch in recorded.batches("events", ["time_s", "kind", "value"]):
-        exceeded = batch.filter(pc.equal(batch["kind"].cast(pa.string()), "fleet_exceeded")).to_pylist()
-        times += len(exceeded)
-        first = first or next(iter(exceeded), None)
-    if first is None:
-        return []
-    return [
-        f"fleet.nodes: {scenario.fleet.nodes}: the jobs need more nodes at once, {times} times, "
-        f"first {first['value']:.0f} at {first['time_s']:g} s; raise fleet.nodes or launch the jobs further apart"
-    ]
+    return [f"the draw is above power.cap, {scaled(cap_w, 'W')}, for {scaled(over_s, 's')}"]

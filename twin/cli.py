@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from twin.errors import ScenarioError, TwinError
+from twin.errors import LaunchLogError, ScenarioError, TwinError
+from twin.signals import Stopped, unwinding
 
 if TYPE_CHECKING:
     from twin.recording import Recording
@@ -22,47 +25,88 @@ if TYPE_CHECKING:
     from twin.scenario import Scenario
 
 BAD_INPUT = 2
-INTERRUPTED = 130
 BROKEN_PIPE = 141  # as a shell counts a command that a closed pipe ended
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code. Bad input ends with a message on stderr, never with a traceback."""
+    _hold_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 must not end a run
     try:
         code = cli.main(args=None if arguments is None else list(arguments), prog_name="twin", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        usage = StringIO()
+        error.show(usage)
+        _tell(usage.getvalue().rstrip())
         code = BAD_INPUT
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        code = INTERRUPTED
+    except Stopped as stopped:
+        _tell(stopped.word)
+        code = stopped.code
     return code if isinstance(code, int) else 0
+
+
+def _hold_standard_streams() -> None:
+    """Open to nowhere what was closed by whoever started us, or a file of the run would get the number of a stream."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 it is open until the command ends
 
 
 class _Commands(click.Group):
     """A group of commands whose errors become messages and exit codes."""
 
+    def make_context(self, *arguments: Any, **more: Any) -> click.Context:
+        with _endings():  # --help and --version print here
+            return super().make_context(*arguments, **more)
+
     def invoke(self, context: click.Context) -> Any:
-        try:
+        with _endings():
             result = super().invoke(context)
-            if sys.stdout is not None:  # closed by whoever started us
-                sys.stdout.flush()
-        except TwinError as error:
-            click.echo(str(error), err=True)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python's last flush fails again
-            context.exit(BROKEN_PIPE)
-        except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            click.echo(
-                f"{place}{error.strerror or error}; check the file, its permissions and the space left", err=True
-            )
-        else:
+            sys.stdout.flush()
             return result
-        context.exit(BAD_INPUT)
+
+
+@contextmanager
+def _endings() -> Iterator[None]:
+    """Turns what a command raised into a message and an exit code."""
+    try:
+        yield
+    except TwinError as error:
+        _tell(str(error))
+    except BrokenPipeError:
+        _give_up(sys.stdout)
+        raise click.exceptions.Exit(BROKEN_PIPE) from None
+    except OSError as error:
+        _give_up(sys.stdout)
+        # All that a command writes to a file is written where the error gets its name.
+        place = error.filename or "standard output"
+        _tell(f"{place}: {error.strerror or error}; check the file, its permissions and the space left")
+    else:
+        return
+    raise click.exceptions.Exit(BAD_INPUT) from None
+
+
+def _tell(text: str) -> None:
+    """Say it on stderr; where that takes nothing, the command goes on all the same."""
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        _give_up(sys.stderr)
+
+
+def _give_up(stream: TextIO) -> None:
+    """If a stream takes nothing, what it still holds goes nowhere: Python's last flush would fail again."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 _overrides = click.option(
@@ -84,7 +128,10 @@ def cli() -> None:
 @click.argument("name", required=False)
 @click.option("--list", "lists", is_flag=True, help="List the starters, each with the question it asks.")
 def init(name: str | None, lists: bool) -> None:
-    """Write the starter scenario NAME into the current folder, by default mid-fleet."""
+    """Write a starter scenario into the current folder.
+
+    NAME is one that --list shows; by default mid-fleet.
+    """
     from twin.io import bundled
 
     if lists:
@@ -93,7 +140,8 @@ def init(name: str | None, lists: bool) -> None:
         for starter in starters:
             click.echo(f"{starter.name:<{width}}  {starter.question}")
         return
-    scenario, *logs = bundled.write(name or bundled.DEFAULT, Path())
+    with unwinding():
+        scenario, *logs = bundled.write(name or bundled.DEFAULT, Path())
     for file in (scenario, *logs):
         click.echo(f"wrote {file}")
     click.echo(f"next: twin run {scenario}")
@@ -107,22 +155,29 @@ def init(name: str | None, lists: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else, on stdout.")
 @click.pass_context
 def validate(context: click.Context, files: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -> None:
-    """Check scenario files; exit 2 if one cannot be run."""
+    """Check scenario files and the launch logs they replay.
+
+    It ends with exit code 2 if one of them cannot be run.
+    """
     from twin.io.scenario_files import read
 
-    verdicts = []
+    verdicts: list[dict[str, Any]] = []
     for file in files:
         try:
             scenario = read(file, overrides)
-        except ScenarioError as error:
-            click.echo(str(error), err=True)
+            imported = _imported(scenario)
+        except (ScenarioError, LaunchLogError) as error:
+            _tell(str(error) if isinstance(error, ScenarioError) else f"{file}: {error}")
             verdicts.append({"file": file, "valid": False, "faults": [_fault(fault) for fault in error.faults]})
             continue
-        warnings = scenario.warnings()
+        warnings = [*scenario.warnings(), *imported.get("warnings", ())]
         verdicts.append({"file": file, "valid": True, "faults": [], "warnings": warnings})
         _warn(warnings, file)
+        if imported:
+            verdicts[-1]["import_report"] = imported
         if not as_json:
             click.echo(f"{file}: valid: {_contents(scenario)}")
+            _print_launch_log(imported)
     if as_json:
         _print_json(verdicts)
     if not all(verdict["valid"] for verdict in verdicts):
@@ -159,7 +214,7 @@ def run(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Simulate a scenario, write its run directory, and print a summary."""
+    """Simulate a scenario, write its run directory, print a summary."""
     from twin.io.scenario_files import read
 
     scenario = read(scenario_file, overrides if seed is None else (*overrides, f"seed={seed}"))
@@ -171,18 +226,20 @@ def run(
         from twin.report import page_file
 
         page_file.check_free(page_file.beside(folder), force)
-    with _progress(quiet) as watch:
+    with unwinding(), _progress(quiet) as watch:
         recording = api.run(scenario, folder, force=force, max_events=max_events, watch=watch)
     manifest = recording.manifest
     if not quiet:
         _warn(manifest["warnings"])
-        click.echo(f"run directory: {folder}", err=True)
+        _tell(f"run directory: {folder}")
     if with_report:
         _write_page(recording, page_file.beside(folder), force, quiet)
     if as_json:
         _print_json(manifest)
     elif not quiet:
-        _print_summary(manifest, changed=(*overrides, *(() if seed is None else (f"seed={seed}",))))
+        _print_summary(manifest)
+        if sys.stdout.isatty() and not with_report:
+            click.echo(f"\nto see it: twin report {shlex.quote(str(folder))} -o page.html")
 
 
 @cli.command()
@@ -191,7 +248,10 @@ def run(
 @click.option("--force", is_flag=True, help="Replace a file that is no racktwin report.")
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 def report(run_directory: str, out: str | None, force: bool, quiet: bool) -> None:
-    """Write the page of a run: one self-contained HTML file with its charts, numbers and assumptions."""
+    """Write the page of a run, to look at in a browser.
+
+    It is one self-contained HTML file with charts, numbers and assumptions, and loads nothing from the network.
+    """
     from twin import api
     from twin.report import page_file
 
@@ -204,7 +264,11 @@ def report(run_directory: str, out: str | None, force: bool, quiet: bool) -> Non
 @_overrides
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else, on stdout.")
 def estimate(scenario_file: str, overrides: tuple[str, ...], as_json: bool) -> None:
-    """Say how often jobs write at once, how long checkpoints take and what it draws, without simulating."""
+    """Give storm odds, checkpoint times and power, without simulating.
+
+    That is the product form: how often jobs write at once, how long checkpoints take and what the fleet draws, in
+    milliseconds, and how far it holds for this scenario.
+    """
     from twin import api
     from twin.report.estimate_summary import estimate_summary
 
@@ -219,25 +283,27 @@ def estimate(scenario_file: str, overrides: tuple[str, ...], as_json: bool) -> N
 
 
 @cli.command()
-@click.argument("topic", required=False)
+@click.argument("topic", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else, on stdout.")
-def explain(topic: str | None, as_json: bool) -> None:
-    """Explain a metric, column, event, policy, promise or error: unit, definition, source. Without TOPIC, list all."""
-    from twin.report import explanations
+def explain(topic: tuple[str, ...], as_json: bool) -> None:
+    """Say what a name means: unit, default, definition, source.
 
-    found = list(explanations.explanations()) if topic is None else explanations.explain(topic)
+    TOPIC is a scenario key (storage.bandwidth, or the end of one, as checkpoint.size), a metric, a column, a policy,
+    an error, an exit code, or a label or word of the summary and the page (offered load, ETTR, phase gap). The
+    beginning of one will do. Without TOPIC, all names are listed; a title of that list gives one part, as in twin
+    explain metrics.
+    """
+    from twin.report import explanation_text, explanations
+
+    found = explanations.explain(" ".join(topic)) if topic else explanations.explanations()
     if as_json:
         _print_json([asdict(entry) for entry in found])
-    elif topic is None:
-        width = max(len(entry.name) for entry in found)
-        for entry in found:
-            click.echo(f"{entry.kind:<8} {entry.name:<{width}}  {entry.brief}")
-    else:
-        for entry in found:
-            click.secho(f"{entry.name} ({entry.kind})", bold=True)
-            for label in ("unit", "definition", "source"):
-                if text := getattr(entry, label):
-                    click.echo(f"  {label:<10}  {text}")
+        return
+    shown = explanation_text.paragraphs(found) if topic else explanation_text.contents(found)
+    for title, lines in shown.items():
+        click.secho(title, bold=True)
+        for line in lines:
+            click.echo(line)
 
 
 @contextmanager
@@ -259,9 +325,26 @@ def _write_page(recording: Recording, file: Path, force: bool, quiet: bool) -> N
     from twin.report.page import page
 
     page_file.check_free(file, force)
-    page_file.write(file, page(recording), force)
+    with unwinding():
+        page_file.write(file, page(recording), force)
     if not quiet:
-        click.echo(f"report: {file}", err=True)
+        _tell(f"report: {file}")
+
+
+def _imported(scenario: Scenario) -> dict[str, Any]:
+    """The report of reading the launch log of a scenario; empty without one."""
+    if scenario.replay is None:
+        return {}
+    from twin import api  # with tables and numbers, which other scenarios are checked without
+
+    return api.import_report(scenario) or {}
+
+
+def _print_launch_log(imported: Mapping[str, Any]) -> None:
+    if imported:
+        from twin.report.run_summary import launch_log_lines
+
+        _print_lines(list(launch_log_lines(imported)))
 
 
 def _fault(fault: Any) -> dict[str, Any]:
@@ -284,20 +367,21 @@ def _file_name(name: str) -> str:
 
 def _warn(warnings: Sequence[str], file: str = "") -> None:
     for warning in warnings:
-        click.echo(f"{file}{': ' if file else ''}warning: {warning}", err=True)
+        _tell(f"{file}{': ' if file else ''}warning: {warning}")
 
 
 def _print_json(document: Any) -> None:
     click.echo(json.dumps(document, indent=2, allow_nan=False))
 
 
-def _print_summary(manifest: Mapping[str, Any], changed: Sequence[str]) -> None:
+def _print_summary(manifest: Mapping[str, Any]) -> None:
     """The summary; the answer of a scenario that was changed is left out, since it answers the file as written."""
-    from twin.report.run_summary import summary
+    from twin.report.run_summary import changes, summary
 
+    changed = changes(manifest)
     _print_head(manifest["name"], manifest["question"], None if changed else manifest["answer"])
-    for override in changed:
-        click.echo(f"changed: {override}")
+    for change in changed:
+        click.echo(f"changed: {change}")
     _print_sections(summary(manifest))
 
 
@@ -311,6 +395,10 @@ def _print_head(name: str, question: str | None, answer: str | None) -> None:
 def _print_sections(sections: Mapping[str, Sequence[Line]]) -> None:
     for title, lines in sections.items():
         click.secho(f"\n{title}", bold=True)
-        width = max(len(line.label) for line in lines)
-        for line in lines:
-            click.echo(f"  {line.label:<{width}}  {line.value}")
+        _print_lines(lines)
+
+
+def _print_lines(lines: Sequence[Line]) -> None:
+    width = max(len(line.label) for line in lines)
+    for line in lines:
+        click.echo(f"  {line.label:<{width}}  {line.value}")

@@ -65,6 +65,10 @@ class LaunchLogError(TwinError):
     counted in the import report.
     """
 
+    def __init__(self, fault: Fault) -> None:
+        self.faults = (fault,)
+        super().__init__(str(fault))
+
 
 class RunDirectoryError(TwinError):
     """A run directory that cannot be written, or is not one.

@@ -43,6 +43,7 @@ DIMENSIONS: dict[str, Dimension] = {
 
 NUMBER = r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _QUANTITY = re.compile(rf"\s*({NUMBER})\s*((?:%|[^\W\d_]\S*)?)\s*")
+_DIGITS = re.compile(r"[0-9]{1,20}")
 _LONGEST = 100  # characters of a number worth reading
 _LARGEST = 1e300
 _EXACT = Context(prec=2 * _LONGEST, traps=[])  # no rounding before the one to double
@@ -93,11 +94,14 @@ def bounded_quantity(
     read = quantity(value, dimension)
     unit = f" {kind.si}" if kind.si else ""
     if read <= above:
-        raise RefusedValue(f"must be more than {above:g}{unit}", f"raise it, as in {kind.example}")
+        raise RefusedValue(
+            f"must be more than {above:g}{unit}",
+            f"raise it{f', as in {kind.example}' if kind.units else f' above {above:g}'}",
+        )
     if read < at_least:
         raise RefusedValue(f"must be at least {at_least:g}{unit}", f"raise it to {at_least:g}{unit} or more")
     if read > at_most:
-        raise RefusedValue(f"must be at most {at_most:g}{unit}", f"lower it, as in {kind.example}")
+        raise RefusedValue(f"must be at most {at_most:g}{unit}", f"lower it to {at_most:g}{unit} or less")
     return read
 
 
@@ -110,6 +114,8 @@ def whole_number(value: object, *, at_least: int, at_most: int) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool):
         is_whole = isinstance(value, float) and value.is_integer() and at_least <= value <= at_most
         remedy = f"write {value:.0f}" if is_whole else f"write digits only, as in {max(8, at_least)}"
+        if isinstance(value, str) and _DIGITS.fullmatch(value):
+            remedy = f"write digits only, without quotes and leading zeros: {int(value)}"
         raise RefusedValue("must be a whole number, without fraction, exponent or unit", remedy)
     whole = int(value)
     if whole < at_least:
@@ -158,6 +164,8 @@ def _unit_remedy(number: str, unit: str, kind: Dimension) -> str:
     starts = sorted((known for known in kind.units if folded.startswith(known.lower())), key=len, reverse=True)
     close = nearest(unit, list(kind.units))
     meant = next((known for known in (*same, *starts, close) if known), None)
+    if not kind.units:
+        return f"write {number}"
     if meant is None:
         return f"write it as in {kind.example}"
     is_bits = "b" in unit and "B" in meant

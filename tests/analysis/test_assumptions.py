@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from twin.analysis.assumptions import assumptions, facts_of, verdicts
+from twin.analysis.assumptions import assumptions, facts_of
 from twin.analysis.promises import PROMISES, UNEQUAL_POWER, Facts
 
 from .hand_made import UNIT_POWER, clocked_group, fleet_of, group
@@ -123,6 +123,7 @@ FOUR = Facts(
     jitter=0.0,
     wall_clock_jobs=0,
     in_step_launches=0,
+    inseparable=0,
     in_step_triggers=0,
     launch_spread_s=30.0,
     stagger_margin_s=-2.0,
@@ -175,7 +176,7 @@ NOT_STATED_FOR = [
     ("unreachable", replace(FOUR, peak_writers=1)),
     ("unreachable", replace(FOUR, peak_writers=None)),
     ("in-step", replace(FOUR, in_step_launches=3)),
-    ("no-clustering", replace(FOUR, in_step_launches=2)),
+    ("no-clustering", replace(FOUR, inseparable=2)),
     ("separation", PAIR),
     ("separation", replace(FOUR, store_contended=False)),
     ("forgets", replace(FOUR, jobs_done=None)),
@@ -183,8 +184,8 @@ NOT_STATED_FOR = [
     ("occupancy", replace(FOUR, jobs_done=1)),
     ("occupancy", replace(FOUR, kept_phases="there is room for a stagger")),
     ("occupancy", replace(FOUR, policy="delayed")),
-    ("tail", PAIR),  # two equal jobs keep their gap
-    ("occupancy", replace(FOUR, in_step_launches=4)),
+    ("tail", replace(PAIR, kept_phases="two equal jobs keep their gap")),
+    ("occupancy", replace(FOUR, inseparable=4)),
     ("occupancy", replace(FOUR, weights=(UNEQUAL_POWER,))),
     ("tail", replace(FOUR, store_contended=False)),
     ("lifetime", replace(FOUR, stagger_margin_s=5.0)),
@@ -247,37 +248,3 @@ def test_a_store_that_serves_everybody_at_the_client_s_rate_is_not_contended():
 
     assert not facts_of(*wide, RUN).store_contended
     assert facts_of(*narrow, RUN).store_contended
-
-
-def said(metrics=RUN, **keys):
-    return verdicts(assumed(metrics, **keys), metrics)
-
-
-def test_verdicts_name_the_weight_that_broke_anonymity():
-    assert said(BINDS, jobs=UNEQUAL, power={"cap": 2.5})[0] == f"not anonymous: {UNEQUAL_POWER}"
-
-
-@pytest.mark.parametrize(("load", "words"), [(1.2, "must overlap"), (0.8, "needed 80 % of the time")])
-def test_verdicts_say_whether_overlap_is_forced(load, words):
-    assert any(words in line for line in said(RUN | {"offered_load": load}, jobs=[group()]))
-
-
-def test_verdicts_give_the_time_the_cap_binds_and_is_exceeded():
-    lines = said(RUN | {"cap_binding_share": 0.25, "time_over_cap_s": 12.0}, jobs=[group()])
-
-    assert "the cap binds 25 % of the time" in lines
-    assert "the draw is above the cap for 12 s" in lines
-
-
-def test_verdicts_set_the_peak_against_independent_phases():
-    tails = {"writers_share_at_least": [0.4, 0.02], "writers_share_at_least_independent": [0.3, 0.01]}
-
-    assert said(RUN | tails, jobs=[group(count=2)])[-1] == (
-        "at the peak 2 jobs write at once, 2 % of the time; with independent phases 1 %"
-    )
-
-
-def test_verdicts_of_a_run_without_tables_claim_nothing_of_them():
-    lines = said({}, jobs=[group(count=2, launch={"every": 5.0})])
-
-    assert lines == ["anonymous: no resource knows who uses it, so nothing pulls the jobs into step"]

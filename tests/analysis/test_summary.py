@@ -31,12 +31,16 @@ WORKED_METRICS = {
     "checkpoint_duration_p50_s": 6.0,
     "checkpoint_duration_p99_s": 6.0,
     "checkpoint_duration_max_s": 6.0,
+    "lone_checkpoint_by_group_s": {"llm": 4.0},
     "stretch_p50": 16.0 / 14.0,
     "stretch_p95": 16.0 / 14.0,
     "stretch_p99": 16.0 / 14.0,
     "stretch_max": 16.0 / 14.0,
     "goodput": 40.0 / 60.0,
+    "present_share": 58.0 / 60.0,
     "mean_work_s": 20.0,
+    "job_stretch_mean": None,  # no job is done
+    "job_stretch_p95": None,
     "compute_share": 40.0 / 58.0,  # present 30 s and 28 s
     "throttled_share": 0.0,
     "stall_share": 18.0 / 58.0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.analysis.work import offered_load, work_metrics
+from twin.analysis.work import job_stretch_metrics, offered_load, work_metrics
 
 from .hand_made import WORKED, WORKED_END_S, clocked_group, fleet_of, group, recording_of
 
@@ -27,6 +27,13 @@ def test_the_split_is_over_the_time_from_launch_to_end():
 
     # 20 s present: 10 s of work, 5 s stalled, so 15 s computing of which 5 s were lost to the throttle
     assert [metrics[f"{part}_share"] for part in ("compute", "stall", "throttled")] == [0.5, 0.25, 0.25]
+
+
+def test_a_throttle_that_took_nothing_took_not_less_than_nothing():
+    assert 1.0 - 0.32 - 0.68 < 0.0  # in doubles: -1.1e-16
+    metrics = metrics_of([job_row(0, 1, 0.0, 1.0, work_s=0.68)], 1.0, np.array([0.32]))
+
+    assert metrics["throttled_share"] == 0.0
 
 
 def test_a_job_never_launched_takes_no_part_in_the_split():
@@ -55,6 +62,32 @@ def test_peak_nodes_counts_the_jobs_that_run_at_once():
 
 def test_a_job_that_ends_hands_its_nodes_to_one_launched_at_that_instant():
     assert metrics_of([job_row(0, 4, 0.0, 10.0), job_row(1, 4, 10.0, 20.0)], 30.0)["peak_nodes"] == 4
+
+
+def test_the_share_present_counts_neither_before_launch_nor_after_the_end():
+    assert metrics_of([job_row(0, 1, 5.0, 20.0), job_row(1, 1, None, None)], 30.0)["present_share"] == 15.0 / 60.0
+
+
+def stretches_of(rows):
+    scenario, jobs = fleet_of(jobs=[group(count=len(rows), work=20.0)])
+    return job_stretch_metrics(scenario.storage, jobs, recording_of({"jobs": rows}, cuts=(1,)))
+
+
+def done(job_id, launch_s, end_s, cycles=2):
+    return (job_id, f"llm-{job_id}", "llm", 1, launch_s, launch_s, end_s, cycles, 20.0, "done")
+
+
+def test_job_stretch_is_the_duration_over_work_and_lone_writes():
+    # 20 s of work and two writes of 8 B at 2 B/s: 28 s alone; here 28 s and 42 s
+    found = stretches_of([done(0, 5.0, 33.0), done(1, 0.0, 42.0)])
+
+    assert found["job_stretch_mean"] == 1.25
+    assert found["job_stretch_p95"] == pytest.approx(1.0 + 0.95 * 0.5, rel=1e-15)  # between two order statistics
+
+
+def test_jobs_that_are_not_done_have_no_stretch():
+    assert stretches_of([done(0, 5.0, 33.0), done(1, 0.0, None)])["job_stretch_mean"] == 1.0
+    assert stretches_of([done(0, 5.0, None)]) == {}
 
 
 def load_of(end_s, **keys):

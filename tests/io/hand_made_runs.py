@@ -7,9 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from twin.analysis.metrics import METRICS
 from twin.recording import MemoryTable, Recording, schema
+from twin.scenario import hash_of
 
-PROVENANCE = {"scenario_hash": "f00d", "seed": "0", "replica": "0", "racktwin": "0.1.0"}
+SCENARIO = {"name": "hand-made", "seed": 0, "storage": {"bandwidth": 1.0}, "power": {}}
+PROVENANCE = {"scenario_hash": hash_of(SCENARIO), "seed": "0", "replica": "0", "racktwin": "0.1.0"}
 
 
 def manifest(rows: dict[str, int], **more: Any) -> dict[str, Any]:
@@ -17,11 +20,28 @@ def manifest(rows: dict[str, int], **more: Any) -> dict[str, Any]:
         "format": 1,
         "status": "complete",
         "name": "hand-made",
+        "question": None,
+        "answer": None,
         "seed": 0,
         "replica": 0,
+        "lane": "simpy",
         "versions": {"racktwin": "0.1.0"},
-        "scenario_hash": "f00d",
+        "scenario": SCENARIO,
+        "scenario_hash": PROVENANCE["scenario_hash"],
+        "defaults": [],
+        "simulated_end_s": 3.0,
+        "stopped_by": "time",
         "rows": rows,
+        "assumptions": {
+            "anonymous": True,
+            "broken_by": [],
+            "cap_binding_share": None,
+            "common_cause": {"in_step_launches": 0, "in_step_triggers": 0},
+            "promises": {},
+        },
+        "metrics": dict.fromkeys(METRICS) | {"horizon_s": 3.0, "jobs": 0},
+        "import_report": None,
+        "warnings": [],
         **more,
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from pathlib import Path
 
@@ -51,7 +50,11 @@ def test_a_bad_row_is_dropped_with_reason_line_and_value(tmp_path: Path, row: st
 
 
 @pytest.mark.parametrize(
-    "date", ["2017-02-31 00:00:00", "yesterday", "", "2017-10-09 07:01:55Z", "1969-12-31 00:00:00"]
+    "date",
+    [
+        *("2017-02-31 00:00:00", "yesterday", "", "1969-12-31 00:00:00"),
+        *("2017-10-09 07:01:55Z", "2017-10-09 07:01:55+01:00"),  # zones beside rows without
+    ],
 )
 def test_a_bad_date_is_dropped(tmp_path: Path, date: str) -> None:
     _, report = read(tmp_path, f"{PHILLY}2017-10-09 07:00:00,1,1,a\n{date},1,1,a\n", format="philly-csv")
@@ -153,18 +156,20 @@ def test_a_job_id_may_hold_a_quoted_comma(tmp_path: Path) -> None:
         (SCHEDULE.encode() + b"short\n", "leaves no job of 1 rows read (1: the line has not 4 fields"),
         (bytes(range(256)) * 20, "is binary"),
         (b"\x89PNG\r\n\x1a\n\0\0", "is not UTF-8"),
-        (THREE_JOBS.encode("utf-16"), "is binary"),
-        (SCHEDULE.encode() + b"\xff\xfe,0,1,60\n", "'utf-8' codec can't decode byte 0xff"),
+        (THREE_JOBS.encode("utf-16"), "is UTF-16 or UTF-32 text"),
+        (THREE_JOBS.encode("utf-16-le"), "is binary"),
+        (SCHEDULE.encode() + b"\xff\xfe,0,1,60\n", "byte 0xff of the line is not UTF-8"),
         (b"\xe4" + THREE_JOBS.encode(), "is not UTF-8"),
         (THREE_JOBS.replace("\n", "\r").encode(), "is not CSV"),
         (b"PAR1" + bytes(100), "cannot be read as Parquet"),
-        (gzip.compress(THREE_JOBS.encode() * 1000)[:-20], "cannot be read as CSV"),
-        (SCHEDULE.encode() + b'a,0,1,60\n"b,0,1,60\nc,0,1,60\n', "a quoted value runs over the end of its line"),
-        (SCHEDULE.encode() + b'"a\nb",0,1,60\n', "a quoted value runs over the end of its line"),
+        (SCHEDULE.encode() + b'a,0,1,60\n"b,0,1,60\nc,0,1,60\n', "a quoted value that begins here"),
+        (SCHEDULE.encode() + b"x" * 10_000_000, "the line is longer than 1048576 bytes"),
+        (b"x" * 10_000_000, "has no header line in its first 1048576 bytes"),
     ],
     ids=[
-        *("empty", "blank", "header only", "header and blanks", "short rows", "binary", "image", "utf-16", "latin-1"),
-        *("latin-1 header", "bare cr", "broken parquet", "cut gzip", "open quote", "line break in a value"),
+        *("empty", "blank", "header only", "header and blanks", "short rows", "binary", "image", "utf-16"),
+        *("utf-16 without mark", "latin-1", "latin-1 header", "bare cr", "broken parquet", "open quote"),
+        *("long line", "long header"),
     ],
 )
 def test_a_file_that_is_no_log_is_refused_by_name_and_rule(tmp_path: Path, content: bytes, rule: str) -> None:
@@ -177,6 +182,8 @@ def test_a_file_that_is_no_log_is_refused_by_name_and_rule(tmp_path: Path, conte
 
 def test_an_open_quote_is_told_with_its_line(tmp_path: Path) -> None:
     assert refusal(tmp_path, f'{THREE_JOBS}\n"d,0,1,60\ne,0,1,60\n').startswith("log.csv:6: replay.file: ")
+    rest = "e,0,1,60\n" * 200_000  # more than a value or a block may hold
+    assert refusal(tmp_path, f'{THREE_JOBS}\n"d,0,1,60\n{rest}').startswith("log.csv:6: replay.file: ")
 
 
 def test_a_log_that_is_not_there_or_a_folder_is_refused(tmp_path: Path) -> None:
@@ -199,7 +206,26 @@ def test_missing_columns_are_named_with_what_was_found_instead(tmp_path: Path) -
 
     assert "'columns job, submit_s, node, work_s'" in message
     assert "job_id" in message
-    assert "nodes (not 'node')" in message
+    assert "nodes or gpus (not 'node')" in message
+    assert message.endswith("rename 'job' to job_id, 'node' to nodes in the header line")
+
+
+def test_a_column_in_use_is_not_offered_for_a_missing_one(tmp_path: Path) -> None:
+    message = refusal(tmp_path, "job_id,submit_s,start_s,nodes\na,0,0,1\n")
+
+    assert message.endswith(
+        "name the columns in a header line, one without #, or set replay.format to the format of the log"
+    )
+
+
+@pytest.mark.parametrize("date", ["2024-05-01 10:00:00", "2024-05-01T10:00:00Z", "05/01/2024", "1-02:03:04", "12:30"])
+def test_dates_where_seconds_are_needed_are_told_with_the_first_of_them_and_what_to_write(
+    tmp_path: Path, date: str
+) -> None:
+    message = refusal(tmp_path, f"{SCHEDULE}a,{date},1,60\nb,2024-05-02,1,60\n")
+
+    assert f"2: submit_s is a date or a clock time, not a number (first on line 2: '{date}')" in message
+    assert message.endswith("write every time as a number of seconds after any one moment")
 
 
 @pytest.mark.parametrize("said", FORMATS)

@@ -33,10 +33,10 @@ def test_a_run_that_ends_early_leaves_nothing(tmp_path: Path, error: BaseExcepti
 
 
 def test_a_table_that_cannot_be_opened_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_room(path: Path, arrow_schema: pa.Schema) -> None:
+    def no_room(path: bytes, mode: str) -> None:
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr("twin.io.run_directory._parquet_writer", no_room)
+    monkeypatch.setattr(pa, "OSFile", no_room)
     with pytest.raises(RunDirectoryError, match="Too many open files"):
         save(recording(), tmp_path / "run")
 

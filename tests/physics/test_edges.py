@@ -1,6 +1,7 @@
 """Where the rules bite: speed 0, fleets that stand still, the instant of the stop, stretches of no length."""
 
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,6 +62,41 @@ def test_a_stopped_fleet_moves_on_at_its_wall_clock_triggers():
 
     assert rows["write_start_s"].tolist() == [10.0, 10.0, 20.0, 20.0]
     assert rows["write_end_s"].tolist() == [12.0, 12.0, 22.0, 22.0]
+
+
+def wall_clock_jobs(launch: Mapping, power: Mapping, every_s: float = 10.0, **more: Any) -> Mapping:
+    jobs = group("a", 1.0, 1.0, launch, power, **more)
+    jobs["checkpoint"]["trigger"] = {"every": every_s}
+    del jobs["compute"]
+    return jobs
+
+
+@pytest.mark.parametrize("power", [HEAVY_WRITERS, HEAVY_WRITERS | {"write": 0.5}], ids=["never", "only out of step"])
+def test_a_stopped_fleet_whose_triggers_bring_no_work_is_an_error_if_only_work_could_end_it(power):
+    jobs = wall_clock_jobs({"at": [0.0, 0.0]}, power, work=100.0)
+
+    with pytest.raises(StalledError, match="cap"):
+        simulate(scenario([jobs], {}, cap=2.0))
+
+
+def test_a_stopped_wall_clock_job_beside_one_that_waits_for_work_never_has_all_cycles():
+    clocked = wall_clock_jobs({"at": [0.0]}, HEAVY_WRITERS)
+    waiting = group("b", 10.0, 1.0, {"at": [0.0]}, HEAVY_WRITERS)
+
+    with pytest.raises(StalledError, match="cap"):
+        simulate(scenario([clocked, waiting], {"cycles": 3}, cap=2.0))
+
+
+def test_a_stopped_fleet_whose_writes_make_room_gets_its_work_done():
+    apart = [
+        wall_clock_jobs({"at": [0.0]}, HEAVY_WRITERS | {"write": 0.5}, every_s, work=3.0) | {"name": f"every {every_s}"}
+        for every_s in (10.0, 7.0)
+    ]
+
+    jobs = columns(simulate(scenario(apart, {}, cap=2.0)), "jobs")
+
+    assert jobs["state"].tolist() == ["done", "done"]
+    assert jobs["work_s"] == pytest.approx([3.0, 3.0], rel=ROUNDING)
 
 
 def test_a_stopped_fleet_with_a_time_limit_still_ends_with_the_error():
@@ -190,3 +226,25 @@ def test_triggers_that_fall_in_a_write_are_recorded_and_skipped():
     assert columns(run, "checkpoints")["write_start_s"].tolist() == [10.0, 40.0]
     events = columns(run, "events")
     assert events["time_s"][events["kind"] == "trigger_skipped"].tolist() == [20.0, 30.0, 50.0, 60.0]
+
+
+def test_incidents_are_recorded_in_order_of_time():
+    skipping = wall_clock_jobs({"at": [0.0]}, REFERENCE)
+    skipping["checkpoint"]["size"] = 35.0
+    late = group("late", 1000.0, 1.0, {"at": [5.0]})
+
+    events = columns(simulate(scenario([skipping, late], {"time": 100.0}, fleet={"nodes": 1})), "events")
+
+    assert (events["kind"][0], events["time_s"][0]) == ("fleet_exceeded", 5.0)
+    assert events["time_s"].tolist() == sorted(events["time_s"])
+    assert len(set(events["kind"])) == 2
+
+
+def test_a_fleet_exceeded_within_an_instant_only_is_no_incident():
+    leaving = group("leaving", 10.0, 1.0, {"at": [0.0]}, work=10.0)
+    coming = group("coming", 10.0, 1.0, {"at": [11.0]}, work=10.0)
+
+    run = simulate(scenario([leaving, coming], {}, fleet={"nodes": 1}))
+
+    assert columns(run, "jobs")["end_s"].tolist() == [11.0, 22.0]
+    assert columns(run, "events")["kind"].tolist() == []

@@ -27,10 +27,20 @@ def test_the_verdict_comes_first():
     assert next(iter(lines_of(STEADY).values()))[0].label == "exact"
 
 
-def test_where_it_does_not_apply_the_reason_is_all_there_is():
-    (lines,) = lines_of(equal_jobs([0.0, 0.0], 1) | {"stop": {"time": 100.0}}).values()
+def test_where_it_does_not_apply_the_reason_is_given_and_what_holds_without_contention():
+    sections = lines_of(equal_jobs([0.0, 0.0], 1) | {"stop": {"time": 100.0}})
+    alone = {line.label: line.value for line in sections["Without contention"]}
 
-    assert [line.label for line in lines] == ["not applicable"]
+    assert [line.label for line in sections["Product form"]] == ["not applicable"]
+    assert len(sections) == 2
+    assert alone.keys() == {"jobs", "offered load", "checkpoint alone"}
+    assert alone["checkpoint alone"] == "1 s"
+
+
+def test_the_time_of_a_lone_checkpoint_is_told_group_by_group():
+    alone = {line.label: line.value for line in lines_of(STEADY)["Without contention"]}
+
+    assert (alone["checkpoint alone, a"], alone["checkpoint alone, b"]) == ("1 s", "2 s")
 
 
 def test_states_are_shown_with_share_rate_speed_and_draw():
@@ -45,7 +55,7 @@ def test_states_are_shown_with_share_rate_speed_and_draw():
 
 def test_each_busy_window_has_a_section_of_its_own():
     jobs = [group("a", 10.0, 1.0, {"at": [0.0, 1.0]}, work=200.0)]
-    title = list(lines_of(scenario(jobs, {"time": 1000.0})))[1]
+    title = list(lines_of(scenario(jobs, {"time": 1000.0})))[2]
 
     assert title == "Day 0.00, 3.65 min"  # 219 s: 20 checkpoints of 1 s on top of 200 s, the second job a second later
 

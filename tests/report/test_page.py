@@ -149,7 +149,7 @@ def test_one_row_planted_in_a_long_table_is_the_highest_point_of_its_line():
     line = trace(charts_of(html)["power"], "draw", 0)
     highest = int(np.argmax(unpacked(line["y"])))
     assert len(unpacked(line["y"])) < table.num_rows / 2
-    assert unpacked(line["y"])[highest] * 1e3 == 1e6
+    assert unpacked(line["y"])[highest] * 1e6 == 1e6  # the axis is in MW
     assert unpacked(line["x"])[highest] == pytest.approx(table["time_s"][7_777].as_py() / 86400.0)
 
 
@@ -185,7 +185,45 @@ def test_the_product_form_stands_beside_the_measured_tail_where_it_applies(small
     assert "Product form (not applicable)" in Page(html).text
 
 
+def test_shares_below_the_axis_stand_at_its_lower_edge_and_tell_their_value(tmp_path):
+    step = FLEET["jobs"][0] | {"jitter": None, "launch": {"together": "0 s"}, "count": 12, "compute": "2000 s"}
+    recording = twin.open_run(run_of(tmp_path / "run", jobs=[step], power={}))
+    curve = trace(charts_of(page(recording))["writers"], "independent phases")
+    told = recording.manifest["metrics"]["writers_share_at_least_independent"]
+
+    assert min(told) < 1e-9
+    assert (unpacked(curve["customdata"]) / 100.0).tolist() == pytest.approx(told, rel=1e-15)  # one rounding each way
+    assert unpacked(curve["y"]).min() == pytest.approx(1e-5, rel=1e-15)
+    assert curve["marker"]["symbol"][-1] == "triangle-down-open"
+
+
+# The cap
+
+
+def test_without_a_cap_no_number_and_no_line_speaks_of_one(tmp_path):
+    html = page(twin.open_run(run_of(tmp_path / "run", power={})))
+    assert "no cap" in Page(html).text.lower()
+    assert "cap_binding_share" not in html
+    assert "time_over_cap_s" not in html
+    assert {line["name"] for line in charts_of(html)["power"]["data"]} == {"draw"}
+
+
+def test_a_cap_that_is_not_enforced_is_drawn_and_said_not_to_be(tmp_path):
+    power = {"cap": "3.2 kW", "controller": {"policy": "none"}}
+    html = page(twin.open_run(run_of(tmp_path / "run", power=power)))
+    assert "cap not enforced" in Page(html).text
+    assert {line["name"] for line in charts_of(html)["power"]["data"]} == {"draw", "cap"}
+    assert "time over the cap" in Page(html).text
+
+
 # Many jobs
+
+
+def test_the_headline_of_jobs_that_come_and_go_is_work_done_and_delay_and_not_goodput(tmp_path):
+    html = page(twin.open_run(replay_of(tmp_path / "run")))
+    tiles = re.findall(r'<div class="tile".*?<span>(.*?)</span>', html)
+    assert tiles[:2] == ["full-speed work done", "job stretch mean"]
+    assert "goodput" not in tiles
 
 
 def test_more_jobs_than_rows_are_said_to_be_left_out_and_the_longest_stay(tmp_path, monkeypatch):
@@ -278,12 +316,10 @@ def test_figures_have_only_keys_that_plotly_knows(reported):
 
 
 def test_a_manifest_without_what_a_page_needs_is_a_fault_of_the_run(tmp_path):
-    folder = run_of(tmp_path / "run")
-    manifest = json.loads((folder / "run.json").read_text())
-    del manifest["metrics"]
-    (folder / "run.json").write_text(json.dumps(manifest))
+    recording = twin.open_run(run_of(tmp_path / "run"))
+    rest = {key: value for key, value in recording.manifest.items() if key != "metrics"}
     with pytest.raises(RunDirectoryError, match="has no `metrics`"):
-        page(twin.open_run(folder))
+        page(Recording(rest, recording.sources))
 
 
 def test_a_run_of_a_version_without_estimate_still_has_its_page(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.fleets import run_of
-from twin import cli
+from twin import cli, unfinished
 from twin.errors import TwinError
 from twin.report import page_file
 from twin.report.page import GENERATOR
@@ -152,9 +152,9 @@ def test_whatever_ends_the_writing_leaves_the_old_page(tmp_path, monkeypatch):
 def test_leftovers_of_a_killed_process_are_removed_and_those_of_a_living_one_stay(tmp_path):
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    (tmp_path / f".a.html.twin-page-{ended.pid}.tmp").write_text("half")
-    living = tmp_path / f".a.html.twin-page-{os.getppid()}.tmp"
+    living = unfinished.beside(tmp_path / "a.html", "tmp")
     living.write_text("half")
+    living.with_name(living.name.replace(f"-{os.getpid()}-", f"-{ended.pid}-")).write_text("half")
     page_file.write(tmp_path / "b.html", OURS)
     assert names(tmp_path) == sorted([living.name, "b.html"])
 

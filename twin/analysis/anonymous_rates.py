@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -114,10 +113,3 @@ def _at_once(rates: AnonymousRates) -> float:
     while unslowed < len(rates.jobs) and rates.store_b_s(unslowed + 1) >= (unslowed + 1) * alone_b_s:
         unslowed += 1
     return max(unslowed, rates.store_b_s(_PAIR) / alone_b_s)
-
-
-def in_step(jobs: Sequence[Job]) -> int:
-    """Most jobs of one rhythm and no jitter launched at one instant, which nothing parts; 0 for none."""
-    steady = (job for job in jobs if job.law is None)
-    most = max(Counter((job.launch_s, job.compute_s, job.size_b) for job in steady).values(), default=0)
-    return most if most > 1 else 0

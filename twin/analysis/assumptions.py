@@ -68,6 +68,7 @@ def facts_of(scenario: Scenario, jobs: Sequence[Job], metrics: Mapping[str, Valu
         jitter=max((job.sigma_s / job.compute_s for job in jobs), default=0.0),
         wall_clock_jobs=len(clocks),
         in_step_launches=_most_alike(launches_s),
+        inseparable=_most_alike([(job.launch_s, job.compute_s, job.size_b) for job in jobs if job.law is None]),
         in_step_triggers=_most_alike(clocks),
         launch_spread_s=max(launches_s, default=0.0) - min(launches_s, default=0.0),
         stagger_margin_s=_stagger_margin_s(launches_s, max(computes_s, default=0.0), max(writes_s, default=0.0)),
@@ -81,48 +82,6 @@ def facts_of(scenario: Scenario, jobs: Sequence[Job], metrics: Mapping[str, Valu
         jobs_done=_count(metrics.get("jobs_done")),
         kept_phases=kept_phases(AnonymousRates.of(scenario, jobs)) if jobs else None,
     )
-
-
-def verdicts(found: Mapping[str, Any], metrics: Mapping[str, Value]) -> list[str]:
-    """The assumptions in plain sentences, the most telling first.
-
-    Args:
-        found: from ``assumptions``.
-        metrics: from ``summarise``.
-    """
-    causes = found["common_cause"]
-    load, binding = _number(metrics.get("offered_load")), found["cap_binding_share"]
-    over_s = _number(metrics.get("time_over_cap_s"))
-    lines = [
-        "anonymous: no resource knows who uses it, so nothing pulls the jobs into step"
-        if found["anonymous"]
-        else f"not anonymous: {', '.join(found['broken_by'])}"
-    ]
-    if causes["in_step_launches"]:
-        lines.append(f"common cause: {causes['in_step_launches']} jobs were launched at one instant")
-    if causes["in_step_triggers"]:
-        lines.append(f"common cause: {causes['in_step_triggers']} jobs checkpoint by one wall clock")
-    if load is not None:
-        forced = "checkpoints must overlap" if load > 1.0 else f"it is needed {100.0 * load:.3g} % of the time"
-        lines.append(f"offered load {load:.3g} of the store: {forced}")
-    if binding is not None:
-        lines.append(f"the cap binds {100.0 * binding:.3g} % of the time" if binding else "no cap binds")
-    if over_s:
-        lines.append(f"the draw is above the cap for {over_s:.4g} s")
-    return lines + _tail_verdict(metrics)
-
-
-def _tail_verdict(metrics: Mapping[str, Value]) -> list[str]:
-    measured, independent = (
-        metrics.get(name) for name in ("writers_share_at_least", "writers_share_at_least_independent")
-    )
-    if not isinstance(measured, list) or not isinstance(independent, list) or len(measured) <= 1:
-        return []
-    writers = len(measured)
-    return [
-        f"at the peak {writers} jobs write at once, {100.0 * measured[-1]:.3g} % of the time; "
-        f"with independent phases {100.0 * independent[-1]:.3g} %"
-    ]
 
 
 def _weights(scenario: Scenario, jobs: Sequence[Job], binding_share: float | None) -> tuple[str, ...]:
@@ -157,6 +116,7 @@ def _stagger_margin_s(launches_s: Sequence[float], compute_s: float, write_s: fl
 
 
 def _most_alike(items: Sequence[Hashable]) -> int:
+    """Times that the most frequent of them occurs; 0 if no two are equal."""
     most = max(Counter(items).values(), default=0)
     return most if most > 1 else 0
 

@@ -98,6 +98,19 @@ def lone_write_s(storage: Storage, size_b: float) -> float:
     return size_b / total_rate_b_s(storage, 1)
 
 
+def lone_checkpoints_s(storage: Storage, jobs: Sequence[Job], counts: Sequence[float]) -> dict[str, float | None]:
+    """Time of a checkpoint with the store to itself [s], mean over the checkpoints of each group.
+
+    Args:
+        counts: checkpoints of each job, in the order of ``jobs``.
+    """
+    number, spent_s = dict[str, float](), dict[str, float]()
+    for job, count in zip(jobs, counts, strict=True):
+        number[job.group] = number.get(job.group, 0.0) + count
+        spent_s[job.group] = spent_s.get(job.group, 0.0) + count * lone_write_s(storage, job.size_b)
+    return {group: ratio(spent_s[group], number[group]) for group in number}
+
+
 def durations_s(recording: Recording) -> Iterator[Floats]:
     """Time from first byte to last of the checkpoints that ended within the run [s], in blocks."""
     columns = ["write_start_s", "write_end_s"]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from math import inf, isinf
+from math import inf, isfinite, isinf
 from typing import Any, Literal
 
 import numpy as np
 
-from twin.analysis.anonymous_rates import AnonymousRates, in_step, kept_phases
+from twin.analysis.anonymous_rates import AnonymousRates, kept_phases
 from twin.analysis.assumptions import facts_of
 from twin.analysis.blocks import Floats
-from twin.analysis.checkpoints import lone_write_s, members_of
+from twin.analysis.checkpoints import lone_checkpoints_s, lone_write_s, members_of
 from twin.analysis.metrics import METRICS, Value
 from twin.analysis.promises import PRODUCT_FORM, objections
-from twin.analysis.work import checkpoints_of, nominal_life_s
+from twin.analysis.work import checkpoints_of, life_s, offered_load
 from twin.chance import mean_stretch_s
 from twin.fleet import Job
 from twin.laws.occupancy import mean_checkpoint_s, time_shares, writing_shares
@@ -86,12 +86,14 @@ class Estimate:
     Args:
         verdict: how far it holds.
         because: the same in a sentence.
+        fleet: by the names of ``METRICS``, what needs no product form: jobs, offered load, checkpoints alone.
         product_form: of the whole run; None if the jobs come and go, or if it does not apply.
         windows: the busiest of a fleet whose jobs come and go, in the order of time; empty for any other.
     """
 
     verdict: Verdict
     because: str
+    fleet: dict[str, Value]
     product_form: ProductForm | None
     windows: tuple[Window, ...]
 
@@ -119,27 +121,40 @@ def estimate(scenario: Scenario, jobs: Sequence[Job]) -> Estimate:
     """
     stop_s = inf if scenario.stop.time_s is None else scenario.stop.time_s
     present = [job for job in jobs if job.launch_s < stop_s]
+    fleet = _fleet(scenario, present, stop_s)
     if any(job.launch_s + job.work_s < stop_s for job in present):
-        return _passing(scenario, present, stop_s)
+        return _passing(scenario, present, stop_s, fleet)
     if reasons := _reasons_against(scenario, present):
-        return Estimate("not applicable", reasons, None, ())
+        return Estimate("not applicable", reasons, fleet, None, ())
     rates = AnonymousRates.of(scenario, present)
     found = _product_form(rates)
     if kept := kept_phases(rates):
-        return Estimate("on average over launches", f"{kept}, {_AVERAGED}", found, ())
-    return Estimate("exact", _EXACT, found, ())
+        return Estimate("on average over launches", f"{kept}, {_AVERAGED}", fleet, found, ())
+    return Estimate("exact", _EXACT, fleet, found, ())
 
 
-def _passing(scenario: Scenario, jobs: Sequence[Job], stop_s: float) -> Estimate:
+def _fleet(scenario: Scenario, jobs: Sequence[Job], stop_s: float) -> dict[str, Value]:
+    storage = scenario.storage
+    nominal = [checkpoints_of(job.work_s, job.compute_s) for job in jobs]
+    counts = [count if isfinite(count) else 1.0 for count in nominal]  # endless jobs of a group are alike
+    horizon_s = _horizon_s(jobs, _nominal_ends_s(scenario, jobs), stop_s)
+    return {
+        "jobs": len(jobs),
+        "offered_load": offered_load(jobs, storage.bandwidth_b_s, horizon_s),
+        "lone_checkpoint_by_group_s": lone_checkpoints_s(storage, jobs, counts),
+    }
+
+
+def _passing(scenario: Scenario, jobs: Sequence[Job], stop_s: float, fleet: dict[str, Value]) -> Estimate:
     windows = []
     for start_s, end_s, members in _busiest(scenario, jobs, stop_s):
         reasons = _reasons_against(scenario, members)
         found = None if reasons else _product_form(AnonymousRates.of(scenario, members))
         windows.append(Window(start_s, end_s, len(members), reasons, found))
     if any(window.product_form for window in windows):
-        return Estimate("busiest windows", _PASSING, None, tuple(windows))
+        return Estimate("busiest windows", _PASSING, fleet, None, tuple(windows))
     reasons = "; ".join(dict.fromkeys(window.because for window in windows))
-    return Estimate("not applicable", f"{_PASSING}, and there {reasons}", None, tuple(windows))
+    return Estimate("not applicable", f"{_PASSING}, and there {reasons}", fleet, None, tuple(windows))
 
 
 def _reasons_against(scenario: Scenario, jobs: Sequence[Job]) -> str:
@@ -149,8 +164,6 @@ def _reasons_against(scenario: Scenario, jobs: Sequence[Job]) -> str:
     if len(jobs) > MOST_JOBS:
         return f"it is not worked out for more than {MOST_JOBS:,} jobs at once, and these are {len(jobs):,}"
     reasons = objections(PRODUCT_FORM, facts_of(scenario, jobs, {}))
-    if together := in_step(jobs):
-        reasons.append(f"{together} jobs of one rhythm are launched at one instant and nothing parts them")
     if not reasons and AnonymousRates.of(scenario, jobs).speed(len(jobs)) == 0.0:
         reasons.append("the idle draw of all jobs is above the cap: once all compute, none ever moves again")
     return "; ".join(reasons)
@@ -178,7 +191,7 @@ def _product_form(rates: AnonymousRates) -> ProductForm:
         "stall_share": float(writing.mean()),
         "store_utilisation": float(shares @ store_b_s) / rates.storage.bandwidth_b_s,
         "writers_share_at_least": np.cumsum(shares[last:0:-1])[::-1].tolist(),
-        "cap_binding_share": float(shares[(speed < 1.0) & (computing > 0)].sum()),
+        **({"cap_binding_share": _binding_share(shares, speed)} if isfinite(rates.cap_w) else {}),
         **_durations(jobs, writing, durations_s),
         **_power(rates, shares, draws_w, writing),
     }
@@ -187,6 +200,11 @@ def _product_form(rates: AnonymousRates) -> ProductForm:
         for k in range(last + 1)
     )
     return ProductForm({name: metrics[name] for name in METRICS if name in metrics}, states)
+
+
+def _binding_share(shares: Floats, speed: Floats) -> float:
+    """Share of time with some job computing at less than full speed; with all of them writing nobody computes."""
+    return float(shares[:-1][speed[:-1] < 1.0].sum())
 
 
 def _mean_work_s(job: Job) -> float:
@@ -228,12 +246,22 @@ def _power(rates: AnonymousRates, shares: Floats, draws_w: Sequence[float | None
     }
 
 
+def _nominal_ends_s(scenario: Scenario, jobs: Sequence[Job]) -> Floats:
+    lives_s = [life_s(job.work_s, job.compute_s, lone_write_s(scenario.storage, job.size_b)) for job in jobs]
+    return np.array([job.launch_s + life for job, life in zip(jobs, lives_s, strict=True)])
+
+
+def _horizon_s(jobs: Sequence[Job], ended_s: Floats, stop_s: float) -> float:
+    """The last nominal end, or the last launch of a fleet without, or the stop if that is earlier [s]."""
+    last_launch_s = max((job.launch_s for job in jobs), default=0.0)
+    return min(stop_s, float(ended_s[np.isfinite(ended_s)].max(initial=last_launch_s)))
+
+
 def _busiest(scenario: Scenario, jobs: Sequence[Job], stop_s: float) -> Iterator[tuple[float, float, list[Job]]]:
     """Start, end and jobs of the busiest moment of each of the busiest days, in the order of time."""
     launch_s = np.array([job.launch_s for job in jobs])
-    lives_s = [nominal_life_s(job, lone_write_s(scenario.storage, job.size_b)) for job in jobs]
-    ended_s = launch_s + np.array(lives_s)
-    horizon_s = min(stop_s, float(ended_s[np.isfinite(ended_s)].max(initial=launch_s.max())))
+    ended_s = _nominal_ends_s(scenario, jobs)
+    horizon_s = _horizon_s(jobs, ended_s, stop_s)
     end_s = np.minimum(ended_s, horizon_s)
     edges_s = np.unique(np.concatenate((launch_s, end_s)))
     edges_s = edges_s[edges_s <= horizon_s]

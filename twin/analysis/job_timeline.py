@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from twin.analysis.blocks import Floats, blocks
 from twin.recording import Recording
 
+_ROUNDING = 1e-9  # of a cell: what is left of the sums over spans that have ended
+
 
 def writing_shares(recording: Recording, row_of_job: NDArray[np.integer], cells: int, cell_s: float) -> Floats:
     """Share of each cell that a job spent writing [-], shape (rows, cells); NaN where the job was not there.
@@ -27,9 +29,6 @@ def writing_shares(recording: Recording, row_of_job: NDArray[np.integer], cells:
         _add_spans(writing, row, block["write_start_s"] / cell_s, block["write_end_s"] / cell_s)
     shares, there = (np.cumsum(changes, axis=1)[:, :cells] for changes in (writing, present))
     return np.where(there > _ROUNDING, shares.clip(0.0, 1.0), np.nan)
-
-
-_ROUNDING = 1e-9  # of a cell: what is left of the sums over spans that have ended
 
 
 def _add_spans(changes: Floats, row: NDArray[np.integer], start: Floats, end: Floats) -> None:

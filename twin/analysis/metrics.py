@@ -36,6 +36,10 @@ _STRETCH = (
     "Time from compute start to last byte / the same alone: the work drawn at full speed + size / F(1). "
     "For a wall-clock trigger the lone compute time is the time from compute start to the trigger. "
 )
+_JOB_STRETCH = (
+    "Launch to end of a job / its nominal duration, which is its work at full speed + the lone write of each of its "
+    "checkpoints, size / F(1); of the jobs done within the run. "
+)
 _SPLIT = "Sum over jobs, from launch to end of the job or of the run; the shares of the split sum to 1. "
 _RAMP = (
     "Largest |P(t + w) - P(t)| / w of the site's draw over 0 <= t, t + w <= end of run, exact; 0 if w exceeds the run"
@@ -52,7 +56,7 @@ _ALL: tuple[Metric, ...] = (
         "makespan_s",
         "makespan",
         "s",
-        "First submission to last completion; None unless every job is done.",
+        "First submission to last completion; not known unless every job is done.",
         "scheduling theory",
         "fleet",
     ),
@@ -110,20 +114,19 @@ _ALL: tuple[Metric, ...] = (
         _QUEUES,
         "checkpoints",
     ),
+    Metric(
+        "lone_checkpoint_by_group_s",
+        "checkpoint alone by group",
+        "s",
+        "Time of a checkpoint with the store to itself, size / F(1); mean over the checkpoints of each group, by its "
+        "name.",
+        _QUEUES,
+        "checkpoints",
+    ),
     Metric("stretch_p50", "stretch P50", "1", f"{_STRETCH}Median. {_QUANTILE}", _QUEUES, "checkpoints"),
     Metric("stretch_p95", "stretch P95", "1", f"{_STRETCH}95th percentile. {_QUANTILE}", _QUEUES, "checkpoints"),
     Metric("stretch_p99", "stretch P99", "1", f"{_STRETCH}99th percentile. {_QUANTILE}", _QUEUES, "checkpoints"),
     Metric("stretch_max", "stretch max", "1", f"{_STRETCH}Largest.", _QUEUES, "checkpoints"),
-    Metric(
-        "goodput",
-        "goodput",
-        "1",
-        "Full-speed work that survived / (jobs x horizon); without failures all work survives. A job not launched or "
-        "done early counts as idle.",
-        "fleet productivity accounting",
-        "work",
-    ),
-    Metric("mean_work_s", "mean work per job", "s", "Full-speed work done, mean over all jobs.", "", "work"),
     Metric("compute_share", "full-speed work done", "1", f"{_SPLIT}Full-speed work done.", "", "work"),
     Metric(
         "throttled_share",
@@ -141,6 +144,28 @@ _ALL: tuple[Metric, ...] = (
         "",
         "work",
     ),
+    Metric("job_stretch_mean", "job stretch mean", "1", f"{_JOB_STRETCH}Mean.", _QUEUES, "work"),
+    Metric("job_stretch_p95", "job stretch P95", "1", f"{_JOB_STRETCH}95th percentile.", _QUEUES, "work"),
+    Metric(
+        "goodput",
+        "goodput",
+        "1",
+        "Full-speed work that survived / (jobs x horizon); without failures all work survives. A job not launched or "
+        "done early counts as idle: goodput is the full-speed work done times the share of the time that jobs are "
+        "there.",
+        "fleet productivity accounting",
+        "work",
+    ),
+    Metric(
+        "present_share",
+        "time that jobs are there",
+        "1",
+        "Sum over jobs of the time from launch to end of the job or of the run / (jobs x horizon); far below 1 where "
+        "jobs come and go.",
+        "",
+        "work",
+    ),
+    Metric("mean_work_s", "mean work per job", "s", "Full-speed work done, mean over all jobs.", "", "work"),
     Metric(
         "bytes_delivered_b",
         "bytes written",

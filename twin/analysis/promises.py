@@ -21,6 +21,7 @@ class Facts:
         jitter: largest standard deviation / mean of the compute work [-].
         wall_clock_jobs: jobs that checkpoint by the wall clock.
         in_step_launches: most jobs launched at one instant; 0 if no two were.
+        inseparable: most jobs of one rhythm without jitter launched at one instant; 0 if no two were.
         in_step_triggers: most jobs with one and the same wall-clock trigger; 0 if no two have.
         launch_spread_s: last launch less first [s].
         stagger_margin_s: smallest gap between write windows in the lone rhythm of the launches [s]; negative: overlap.
@@ -42,6 +43,7 @@ class Facts:
     jitter: float
     wall_clock_jobs: int
     in_step_launches: int
+    inseparable: int
     in_step_triggers: int
     launch_spread_s: float
     stagger_margin_s: float
@@ -194,21 +196,15 @@ def _all_in_step(facts: Facts) -> str | None:
 
 
 def _not_in_step(facts: Facts) -> str | None:
-    if facts.jitter > 0.0 or not facts.in_step_launches:
+    if not facts.inseparable:
         return None
-    return f"{facts.in_step_launches} jobs were launched at one instant and nothing parts them"
+    return f"{facts.inseparable} jobs of one rhythm are launched at one instant and nothing parts them"
 
 
 def _contended(facts: Facts) -> str | None:
     return (
         None if facts.store_contended or facts.cap_binding_share else "neither the store nor the cap slows anybody down"
     )
-
-
-def _mixing(facts: Facts) -> str | None:
-    if facts.jitter > 0.0 or _same_cycle(facts) is not None or facts.jobs > _PAIR:
-        return None
-    return "two equal jobs without jitter keep their gap: the averages depend on the launch"
 
 
 def _forgetful(facts: Facts) -> str | None:
@@ -227,7 +223,7 @@ _RHYTHM = (_same_cycle, _no_jitter, _by_work, _blocking)  # every cycle of every
 _STATIONARY = (_several, _anonymous, _by_work, _blocking, _nobody_leaves, _overlapping, _not_in_step)
 
 # The rates depend on how many jobs use them now, and each job asks for the same on average for ever.
-PRODUCT_FORM = (_anonymous, _policy("none", "anonymous"), _equal_shares, _by_work, _blocking)
+PRODUCT_FORM = (_anonymous, _policy("none", "anonymous"), _equal_shares, _by_work, _blocking, _not_in_step)
 
 PROMISES: dict[str, Promise] = {
     "pair": Promise(
@@ -269,11 +265,11 @@ PROMISES: dict[str, Promise] = {
     ),
     "occupancy": Promise(
         "the share of time with k writers follows the product form, from mean compute work and sizes alone",
-        (_several, *PRODUCT_FORM, _nobody_leaves, _overlapping, _not_in_step, _contended, _forgetful),
+        (_several, *PRODUCT_FORM, _nobody_leaves, _overlapping, _contended, _forgetful),
     ),
     "tail": Promise(
         "many writers at once are likelier than for independent phases: queueing, not locking",
-        (*_STATIONARY, _contended, _mixing),
+        (*_STATIONARY, _contended, _forgetful),
     ),
     "lifetime": Promise(
         "a stagger lasts for a number of cycles that grows with the square of margin / jitter",

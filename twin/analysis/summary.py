@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twin.analysis.checkpoints import checkpoint_metrics, checkpoint_time, mean_durations
+from twin.analysis.checkpoints import checkpoint_metrics, checkpoint_time, lone_checkpoints_s, mean_durations
 from twin.analysis.concurrency import independent_tail, storage_metrics
 from twin.analysis.failures import failure_metrics
 from twin.analysis.metrics import METRICS, Value
 from twin.analysis.power import power_metrics
-from twin.analysis.work import offered_load, work_metrics
+from twin.analysis.work import job_stretch_metrics, offered_load, work_metrics
 from twin.fleet import Job
 from twin.recording import Recording
 from twin.scenario import Scenario
@@ -28,9 +28,11 @@ def summarise(scenario: Scenario, jobs: Sequence[Job], recording: Recording, end
     if "checkpoints" in recording.sources:
         spent = checkpoint_time(recording, len(jobs), end_s)
         found |= mean_durations(jobs, spent)
+        found["lone_checkpoint_by_group_s"] = lone_checkpoints_s(scenario.storage, jobs, spent.written.tolist())
         found |= checkpoint_metrics(scenario.storage, jobs, recording)
     if "jobs" in recording.sources:
         found |= work_metrics(recording, None if spent is None else spent.stalled_s, end_s)
+        found |= job_stretch_metrics(scenario.storage, jobs, recording)
     if end_s > 0.0:  # over no time there are no averages
         found["offered_load"] = offered_load(jobs, scenario.storage.bandwidth_b_s, end_s)
         if "storage" in recording.sources:

@@ -8,9 +8,11 @@ from math import ceil, inf, isinf
 import numpy as np
 
 from twin.analysis.blocks import Floats, blocks
+from twin.analysis.checkpoints import lone_write_s
 from twin.analysis.metrics import Value
 from twin.fleet import REST, Job
 from twin.recording import Recording
+from twin.scenario import Storage
 
 _COLUMNS = ["nodes", "submit_s", "launch_s", "end_s", "work_s"]
 
@@ -36,9 +38,24 @@ def work_metrics(recording: Recording, stalled_s: Floats | None, end_s: float) -
         "makespan_s": float(jobs["end_s"].max() - jobs["submit_s"].min()) if done.all() else None,
         "peak_nodes": _peak_nodes(jobs["nodes"][launched], jobs["launch_s"][launched], last_s[launched]),
         "goodput": work_s / (len(done) * end_s) if end_s > 0.0 else None,
+        "present_share": float(present_s.sum()) / (len(done) * end_s) if end_s > 0.0 else None,
         "mean_work_s": work_s / len(done),
         **_overhead_split(float(present_s.sum()), work_s, stalled_s),
     }
+
+
+def job_stretch_metrics(storage: Storage, jobs: Sequence[Job], recording: Recording) -> dict[str, Value]:
+    """Mean and P95 of the duration of the jobs done over their nominal one [-]; none of no jobs done."""
+    columns = ["job_id", "launch_s", "end_s", "cycles", "work_s"]
+    stretches: list[Floats] = []
+    for block in blocks(recording.batches("jobs", columns), columns):
+        lone_s = np.array([lone_write_s(storage, jobs[job_id].size_b) for job_id in block["job_id"].tolist()])
+        stretch = (block["end_s"] - block["launch_s"]) / (block["work_s"] + block["cycles"] * lone_s)
+        stretches.append(stretch[~np.isnan(block["end_s"].astype(np.float64))])
+    of_done = np.concatenate([np.zeros(0), *stretches])
+    if not len(of_done):
+        return {}
+    return {"job_stretch_mean": float(of_done.mean()), "job_stretch_p95": float(np.quantile(of_done, 0.95))}
 
 
 def offered_load(jobs: Sequence[Job], bandwidth_b_s: float, end_s: float) -> float:
@@ -51,7 +68,7 @@ def _offered_share(job: Job, lone_s: float, end_s: float) -> float:
     if isinf(job.work_s):
         return lone_s / period_s
     compute_s = period_s - lone_s
-    alive_s = max(0.0, min(_life_s(job.work_s, compute_s, lone_s), end_s - job.launch_s))
+    alive_s = max(0.0, min(life_s(job.work_s, compute_s, lone_s), end_s - job.launch_s))
     return lone_s / period_s * alive_s / end_s
 
 
@@ -60,12 +77,13 @@ def checkpoints_of(work_s: float, compute_s: float) -> float:
     return inf if isinf(work_s) or compute_s == 0.0 else max(1, ceil(work_s / compute_s - REST))
 
 
-def nominal_life_s(job: Job, lone_s: float) -> float:
-    """Launch to end of a job that is never slowed down, with ``lone_s`` for each write [s]; inf for an endless one."""
-    return _life_s(job.work_s, job.compute_s, lone_s)
+def life_s(work_s: float, compute_s: float, lone_s: float) -> float:
+    """Launch to end of a job that is never slowed down [s]; inf for an endless one.
 
-
-def _life_s(work_s: float, compute_s: float, lone_s: float) -> float:
+    Args:
+        compute_s: full-speed work between checkpoints [s].
+        lone_s: time of each write [s].
+    """
     return work_s + checkpoints_of(work_s, compute_s) * lone_s
 
 
@@ -76,7 +94,8 @@ def _overhead_split(present_s: float, work_s: float, stalled_s: Floats | None) -
     compute_share = work_s / present_s
     return {
         "compute_share": compute_share,
-        "throttled_share": 1.0 - stall_share - compute_share,
+        # What the throttle took is what the other two left; where it took nothing, their rounding may exceed 1.
+        "throttled_share": max(0.0, 1.0 - stall_share - compute_share),
         "stall_share": stall_share,
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from twin import unfinished
 from twin.errors import TwinError
 from twin.units import nearest
 
@@ -82,8 +83,9 @@ def _holds(path: Path, content: bytes) -> bool:
 
 def _write(path: Path, text: str) -> None:
     """Write a file that appears complete or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = unfinished.beside(path, "tmp")
     try:
+        unfinished.remove_leftovers(path.parent)
         temporary.write_text(text, encoding="utf-8", newline="\n")
         temporary.rename(path)
     except OSError as error:

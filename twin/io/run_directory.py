@@ -1,22 +1,15 @@
 """Recording <-> run directory: one Parquet file per table and ``run.json``; the folder is complete or absent.
 
-A run is written into a temporary folder beside its target and renamed into place. Temporary names carry the machine and
-the process, so that the leftovers of a killed run are told from the folders of a run under way.
+A run is written into a temporary folder beside its target and renamed into place; see ``twin.unfinished``.
 """
 
 from __future__ import annotations
 
 import errno
-import json
-import math
 import os
-import platform
-import re
-import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from twin.errors import RunDirectoryError
-from twin.recording import FORMAT_VERSION, TABLES, Recording, Source, schema
+from twin.io.manifest import MANIFEST, damaged, is_run, manifest_text, provenance, read_manifest
+from twin.recording import TABLES, Recording, Source, schema
+from twin.unfinished import beside, remove_leftovers
 
-MANIFEST = "run.json"
 _ROWS_PER_READ = 32_768
-_LEFTOVER = re.compile(r"\..*\.twin-([0-9a-f]{8})-(\d{1,9})-[0-9a-f]{8}\.(?:tmp|old)", re.DOTALL)
 _UNSUPPORTED = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS)  # some network file systems cannot sync a folder
 
 
@@ -40,7 +33,7 @@ class ParquetTable:
 
     def batches(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """The rows in order, a part of a row group at a time."""
-        with _reading(self._path), _parquet(self._path) as file:
+        with _parquet(self._path) as file:
             # Group by group: over all groups at once pyarrow reads ahead, the further the longer the file.
             for group in range(file.num_row_groups):
                 for batch in file.iter_batches(_ROWS_PER_READ, row_groups=[group], columns=columns, use_threads=False):
@@ -48,10 +41,34 @@ class ParquetTable:
 
     def table(self) -> pa.Table:
         """All rows at once."""
-        with _reading(self._path), _parquet(self._path) as file:
+        with _parquet(self._path) as file:
             if file.num_row_groups == 0:  # pyarrow 18 cannot read dictionaries from none
                 return file.schema_arrow.empty_table()
             return file.read().unify_dictionaries()
+
+
+class _TableFile:
+    """A table on its way to the disk."""
+
+    def __init__(self, path: Path, arrow_schema: pa.Schema) -> None:
+        self._file = pa.OSFile(os.fsencode(path), "wb")
+        self._parquet = pq.ParquetWriter(
+            self._file,
+            arrow_schema,
+            compression="zstd",
+            use_dictionary=[field.name for field in arrow_schema if pa.types.is_dictionary(field.type)],
+            use_byte_stream_split=[field.name for field in arrow_schema if pa.types.is_floating(field.type)],
+            write_page_checksum=True,
+        )
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._parquet.write_batch(batch)
+
+    def close(self) -> None:
+        try:
+            self._parquet.close()
+        finally:
+            self._file.close()
 
 
 class RunWriter:
@@ -62,22 +79,22 @@ class RunWriter:
         self._force = force
         self._provenance = provenance
         self._tables = tables
-        self._temporary = _sibling(target, "tmp")
-        self._files: dict[str, pq.ParquetWriter] = {}
+        self._temporary = beside(target, "tmp")
+        self._files: dict[str, _TableFile] = {}
 
     def open(self) -> None:
         """Make the temporary folder and the files in it: all that ``discard`` removes."""
         with _writing(self._target):
             self._target.parent.mkdir(parents=True, exist_ok=True)
-            _remove_leftovers(self._target.parent)
+            remove_leftovers(self._target.parent)
             self._temporary.mkdir()
             for table in self._tables:
-                self._files[table] = _parquet_writer(self._path(table), schema(table, self._provenance))
+                self._files[table] = _TableFile(self._path(table), schema(table, self._provenance))
 
     def write(self, table: str, batch: pa.RecordBatch) -> None:
         """Append rows to a table, as one row group."""
         with _writing(self._target):
-            self._files[table].write_batch(batch)
+            self._files[table].write(batch)
 
     def finish(self) -> dict[str, Source]:
         """End all tables; they can be read from now until ``commit``."""
@@ -119,7 +136,7 @@ class RunWriter:
             self._replace()
 
     def _replace(self) -> None:
-        aside = _sibling(self._target, "old")
+        aside = beside(self._target, "old")
         try:
             self._target.rename(aside)
             self._temporary.rename(self._target)
@@ -140,7 +157,7 @@ def writer(
 
     Args:
         folder: where the run will be; parents are made. An empty folder may be there.
-        provenance: what the metadata of each file says about the run (``twin.io.run_directory.provenance``).
+        provenance: what the metadata of each file says about the run (``twin.io.manifest.provenance``).
         tables: names of the tables that will be written; a table without rows is a file too.
         force: replace a run directory that is there.
     Raises:
@@ -180,100 +197,41 @@ def open_run(folder: str | Path) -> Recording:
         RunDirectoryError: not a run directory, one of a newer format, or a damaged one.
     """
     folder = Path(folder)
-    manifest = _manifest(folder)
-    if manifest["format"] > FORMAT_VERSION:
-        raise RunDirectoryError(
-            f"{folder}: is a run of format {manifest['format']}; this version reads formats up to {FORMAT_VERSION}; "
-            "install a newer racktwin"
-        )
-    rows = manifest.get("rows")
-    if not isinstance(rows, dict) or not rows.keys() <= TABLES.keys():
-        raise RunDirectoryError(_damaged(folder / MANIFEST, "`rows` must name the tables of the run and their lengths"))
-    return Recording(
-        manifest, {table: _checked_table(folder / f"{table}.parquet", table, rows[table]) for table in rows}
-    )
+    manifest = read_manifest(folder)
+    return Recording(manifest, {table: _checked_table(folder, table, manifest) for table in manifest["rows"]})
 
 
-def provenance(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """What the metadata of each table says about its run: hash of the scenario, seed, replica, version of racktwin."""
-    return {
-        "scenario_hash": str(manifest["scenario_hash"]),
-        "seed": str(manifest["seed"]),
-        "replica": str(manifest["replica"]),
-        "racktwin": str(manifest["versions"]["racktwin"]),
-    }
-
-
-def manifest_text(manifest: Mapping[str, Any]) -> str:
-    """The manifest as ``run.json`` holds it; a number that is not finite becomes null."""
-    return json.dumps(_finite(manifest), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a run directory of any format version."""
-    path = folder / MANIFEST
-    with _reading(path):
-        if not folder.is_dir():
-            problem = "is not a folder" if folder.exists() else "does not exist"
-            raise RunDirectoryError(
-                f"{folder}: {problem}; a run directory is what `twin run --out` wrote; check the path"
-            )
-        if not path.is_file():
-            raise RunDirectoryError(
-                f"{folder}: has no {MANIFEST}, so it is not a run directory; give a folder that `twin run --out` wrote"
-            )
-        text = path.read_text(encoding="utf-8")
-    try:
-        manifest = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RunDirectoryError(_damaged(path, f"not JSON: {error}")) from None
-    if not isinstance(manifest, dict) or type(manifest.get("format")) is not int or "scenario_hash" not in manifest:
-        raise RunDirectoryError(
-            f"{path}: does not hold the manifest of a run (`format` and `scenario_hash`); "
-            "give a folder that `twin run --out` wrote"
-        )
-    return manifest
-
-
-def _checked_table(path: Path, table: str, rows: object) -> ParquetTable:
-    """The table, its file found, its columns and its length as promised; reads the foot of the file only."""
+def _checked_table(folder: Path, table: str, manifest: Mapping[str, Any]) -> ParquetTable:
+    """The table, its file there, of this run, with its columns and its length; reads the foot of the file only."""
+    path, rows = folder / f"{table}.parquet", manifest["rows"][table]
     if not path.is_file():
-        raise RunDirectoryError(_damaged(path, f"missing, but {MANIFEST} lists {rows} rows of it"))
-    with _reading(path), _parquet(path) as file:
-        columns = file.schema_arrow
+        raise RunDirectoryError(damaged(path, f"missing, but {MANIFEST} lists {rows} rows of it"))
+    with _parquet(path) as file:
+        found = file.schema_arrow
         length = file.metadata.num_rows
-    if not columns.equals(schema(table, {})):
-        raise RunDirectoryError(_damaged(path, f"its columns are not those of the table {table}"))
+    promised = schema(table, provenance(manifest))
+    if not found.equals(promised):
+        raise RunDirectoryError(damaged(path, f"its columns are not those of the table {table}"))
+    for key, value in promised.metadata.items():
+        if (told := (found.metadata or {}).get(key)) != value:
+            name, other = key.decode(), "nothing" if told is None else told.decode(errors="replace")
+            reason = f"belongs to another run: its {name} is {other}, by {MANIFEST} it is {value.decode()}"
+            raise RunDirectoryError(damaged(path, reason))
     if length != rows:
-        raise RunDirectoryError(_damaged(path, f"it holds {length} rows, {MANIFEST} says {rows}"))
+        raise RunDirectoryError(damaged(path, f"it holds {length} rows, {MANIFEST} says {rows}"))
     return ParquetTable(path)
 
 
-def _damaged(path: Path, reason: str) -> str:
-    return f"{path}: {reason}; the run directory is damaged; run the scenario again"
-
-
-def _parquet(path: Path) -> pq.ParquetFile:
-    return pq.ParquetFile(path, page_checksum_verification=True)
-
-
-def _parquet_writer(path: Path, arrow_schema: pa.Schema) -> pq.ParquetWriter:
-    return pq.ParquetWriter(
-        path,
-        arrow_schema,
-        compression="zstd",
-        use_dictionary=[field.name for field in arrow_schema if pa.types.is_dictionary(field.type)],
-        use_byte_stream_split=[field.name for field in arrow_schema if pa.types.is_floating(field.type)],
-        write_page_checksum=True,
-    )
+@contextmanager
+def _parquet(path: Path) -> Iterator[pq.ParquetFile]:
+    """A table file, open for reading; whatever is wrong with it is damage."""
+    # Named by bytes, since pyarrow takes no text for a name that is not UTF-8.
+    with (
+        _reading(path),
+        pa.OSFile(os.fsencode(path)) as file,
+        pq.ParquetFile(file, page_checksum_verification=True) as parquet,
+    ):
+        yield parquet
 
 
 def _check_free(target: Path, force: bool) -> None:
@@ -289,39 +247,10 @@ def _check_free(target: Path, force: bool) -> None:
             f"{target}: exists already, and a run overwrites nothing unasked; choose another folder, or replace it "
             "with --force (force=True)"
         )
-    try:
-        _manifest(target)
-    except RunDirectoryError:
+    if not is_run(target):
         raise RunDirectoryError(
             f"{target}: is not a run directory, and --force replaces nothing else; choose another folder"
-        ) from None
-
-
-def _sibling(target: Path, suffix: str) -> Path:
-    """A new name beside the target, on the same file system; a long name is cut so that it stays legal."""
-    return target.with_name(f".{target.name[:40]}.twin-{_machine()}-{os.getpid()}-{secrets.token_hex(4)}.{suffix}")
-
-
-def _machine() -> str:
-    return blake2b(platform.node().encode(), digest_size=4).hexdigest()
-
-
-def _remove_leftovers(parent: Path) -> None:
-    """Remove temporary folders of runs that were killed; those of other machines may be at work, and stay."""
-    for path in parent.iterdir():
-        match = _LEFTOVER.fullmatch(path.name)
-        if match and match[1] == _machine() and not _is_running(int(match[2])):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it belongs to somebody else
-        return True
-    return True
+        )
 
 
 def _sync(path: Path) -> None:
@@ -353,4 +282,4 @@ def _reading(path: Path) -> Iterator[None]:
         yield
     except (OSError, ValueError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or error
-        raise RunDirectoryError(_damaged(path, f"cannot be read: {reason}")) from error
+        raise RunDirectoryError(damaged(path, f"cannot be read: {reason}")) from error

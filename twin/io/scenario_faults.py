@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, get_args
+from difflib import get_close_matches
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
-from pydantic.fields import FieldInfo
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from twin.errors import Fault
 from twin.io.strict_yaml import MOST_FAULTS, join, shown
-from twin.scenario import Scenario
 from twin.scenario.fields import SECTION, WORD
+from twin.scenario.keys import Key, field_of, keys, keys_of, section_at
 from twin.units import RefusedValue, nearest
 
 Path = tuple[str | int, ...]
+
+_ALMOST_EQUAL = 0.85  # of a key of another section: a letter or two are wrong
 
 
 def field_faults(error: ValidationError) -> tuple[list[tuple[Path, Fault]], int]:
@@ -67,37 +69,6 @@ def described(value: Any) -> str:
     return shown(str(value))
 
 
-def section_at(path: Sequence[str | int]) -> type[BaseModel] | None:
-    """The model of the section at this path; None for a path that leads to none."""
-    model: type[BaseModel] | None = Scenario
-    for part in path:
-        if isinstance(part, int):
-            continue  # an item of a list of sections: the field's annotation has led to its model already
-        field = None if model is None else field_of(model, part)
-        model = None if field is None else _model_in(field.annotation, field.metadata)
-    return model
-
-
-def field_of(model: type[BaseModel], key: str) -> FieldInfo | None:
-    """The field of a key of a section."""
-    return next((field for name, field in model.model_fields.items() if (field.alias or name) == key), None)
-
-
-def keys_of(model: type[BaseModel]) -> list[str]:
-    """The keys a section may have."""
-    return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _model_in(*annotations: Any) -> type[BaseModel] | None:
-    """The model somewhere in an annotation such as ``tuple[JobGroup, ...] | None``."""
-    for annotation in annotations:
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-            return annotation
-        if (found := _model_in(*get_args(annotation))) is not None:
-            return found
-    return None
-
-
 def _rule_and_remedy(path: Path, details: ErrorDetails) -> tuple[str, str]:
     context = details.get("ctx", {})
     match details["type"]:
@@ -127,10 +98,45 @@ def _rule_and_remedy(path: Path, details: ErrorDetails) -> tuple[str, str]:
 def _unknown_key(path: Path) -> tuple[str, str]:
     model = section_at(path[:-1])
     known = keys_of(model) if model else []
-    meant = nearest(str(path[-1]), known)
     section = dotted(path[:-1]) or "a scenario"
     rule = f"is given for an unknown key; {section} has the keys {', '.join(known)}"
-    return rule, f"write {meant}" if meant else "remove it"
+    if homes := _homes(path):
+        return rule, f"it belongs {' or '.join(_place(home, path[:-1]) for home in homes)}"
+    if meant := nearest(str(path[-1]), known):
+        return rule, f"write {meant}"
+    if far := get_close_matches(str(path[-1]), [key.name for key in keys()], n=1, cutoff=_ALMOST_EQUAL):
+        homes = _homes((*path[:-1], far[0]))
+        return rule, f"write {far[0]}, which belongs {' or '.join(_place(home, path[:-1]) for home in homes)}"
+    return rule, "remove it"
+
+
+def _homes(path: Path) -> list[Key]:
+    """The keys of that name that were probably meant: below this section, else in one of its name, else anywhere."""
+    same = [key for key in keys() if key.name == path[-1]]
+    here = _without_numbers(path[:-1])
+    section = here.rpartition(".")[2]
+    below = [key for key in same if section and key.path.startswith(f"{here}.")]
+    alike = [key for key in same if section and key.holder.rpartition(".")[2] == section]
+    rest = [key for key in same if not key.path.startswith("replay.")]
+    return below or alike[:1] or rest or same
+
+
+def _place(home: Key, section: Path) -> str:
+    """Where a key belongs, seen from the section it was found in."""
+    here = dotted(section)
+    group = re.match(r"jobs\[[0-9]+\]", here)
+    full, holder = (path.replace("jobs[]", group[0] if group else "jobs[]") for path in (home.path, home.holder))
+    if not holder:
+        return "at the top of the file"
+    if here and full.startswith(f"{here}."):
+        return f"under {holder.removeprefix(f'{here}.')}: as {full}"
+    at_top = " at the top of the file," if here and "." not in holder and "[" not in holder else ""
+    return f"under {holder}:{at_top} as {full}"
+
+
+def _without_numbers(path: Sequence[str | int]) -> str:
+    """The path as ``Key.path`` has it: ``jobs[].checkpoint``."""
+    return re.sub(r"\[[0-9]+\]", "[]", dotted(path))
 
 
 def _choice(value: Any, choices: list[str]) -> tuple[str, str]:

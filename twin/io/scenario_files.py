@@ -13,10 +13,11 @@ from pydantic import ValidationError
 
 from twin.errors import Fault, ScenarioError
 from twin.io import scenario_overrides, strict_yaml
-from twin.io.scenario_faults import dotted, field_faults, field_of, section_at
+from twin.io.scenario_faults import dotted, field_faults
 from twin.io.scenario_overrides import Override
 from twin.io.strict_yaml import MOST_FAULTS, Document, Written, shown
-from twin.scenario import Scenario
+from twin.scenario import Scenario, resolved
+from twin.scenario.keys import field_of, section_at
 from twin.units import nearest
 
 _MAX_PATH = 4096
@@ -89,6 +90,7 @@ def _scenario(document: Document, source: str, overrides: Sequence[str], folder:
         placed = [replace(fault, where=_place(source, fault.where)) for fault in sorted(faults, key=_order)]
         raise ScenarioError(placed, unlisted)
     scenario._folder = folder
+    scenario._overrides = tuple(scenario_overrides.recorded(done, resolved(scenario)))
     return scenario
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from twin.errors import Fault
 from twin.io import strict_yaml
-from twin.io.scenario_faults import described, dotted, field_of, section_at
+from twin.io.scenario_faults import described, dotted
 from twin.io.strict_yaml import shown
+from twin.scenario.keys import field_of, keys, section_at
 from twin.units import nearest
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[([0-9]{1,9})\]")
@@ -42,6 +43,29 @@ def apply(values: dict[str, Any], texts: Sequence[str]) -> tuple[list[Override],
         except _Refused as refused:
             faults.extend(replace(fault, where=label) for fault in refused.faults)
     return done, faults
+
+
+def recorded(overrides: Sequence[Override], resolved: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each key that was set, in order: its path, its value in the resolved scenario, and the SI unit of that.
+
+    A key that was removed has the value of its default, or None.
+    """
+    units = {key.path: key.unit for key in keys()}
+    found = []
+    for key in dict.fromkeys(override.key for override in overrides):
+        place = re.sub(r"\[[0-9]+\]", "[]", key)
+        unit = units.get(place) or units.get(place.removesuffix("[]"), "")
+        found.append({"key": key, "value": _value_at(resolved, key), "unit": unit})
+    return found
+
+
+def _value_at(value: Any, key: str) -> Any:
+    for step in _STEP.finditer(key):
+        try:
+            value = value[step[1] if step[2] is None else int(step[2])]
+        except (LookupError, TypeError):
+            return None
+    return value
 
 
 class _Refused(Exception):

@@ -15,8 +15,10 @@ from twin.analysis.rhythm import LEAD
 from twin.report.downsampling import ThinnedLine
 from twin.report.figures import (
     BLUE,
+    COMPUTING,
     GREEN,
     GREY,
+    OF_COUNTS,
     OF_GROUPS,
     OF_JOBS,
     OF_SHARES,
@@ -37,11 +39,25 @@ from twin.report.figures import (
 )
 from twin.report.scales import Scale, scale_for
 
+_PHASES_PX, _STORE_PX, _TAIL_PX, _DURATIONS_PX, _POWER_PX, _SPEED_PX = 320, 170, 300, 280, 240, 110
+_WINDOW_WRITERS_PX, _WINDOW_POWER_PX = 90, 130
+_TOP_AXIS_PX = 58  # room for the buttons above an axis on top
+_TAIL_LEFT_PX = 84  # "0.00001" beside the title of the axis
 _ROW_PX, _NARROW_ROW_PX, _WIDE_ROWS = 18, 12, 40
-_LOWEST_SHARE = 1e-9  # of time, on a logarithmic axis: a millisecond of ten days
+_LOWEST_POWER = -5  # of ten, in percent of time: where a logarithmic axis ends, at a second of four months
+_LOWEST_SHARE = 10.0 ** (_LOWEST_POWER - 2)
+_FEWEST_ROWS = 3
 _COUNT_TICKS = 5
 _MOST_WHOLE_TICKS = 8
 _COUNT = Scale("", 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Throttled:
+    """What a cap that is enforced does: demand at full speed [W] and commanded speed [-]."""
+
+    demand_w: ThinnedLine
+    speed: ThinnedLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +69,15 @@ class Spans:
     end_s: Floats
 
 
-def timeline(shares: Floats, names: Sequence[str], cell_s: float, deepest: float) -> Figure:
+def timeline(shares: Floats, names: Sequence[str], cell_s: float) -> Figure:
     """What each job did over the whole run: a row a job, a cell for each stretch of time.
 
     Args:
         shares: share of a cell spent writing [-], NaN for a job that is not there, shape (jobs, cells).
-        deepest: the share with the deepest colour, more than 0.
     """
     rows, cells = shares.shape
     time = scale_for(cells * cell_s, "s")
-    layout = stacked([rows * _row_px(rows)], bottom_px=10, left_px=labels_px(names))
+    layout = stacked([rows * _row_px(rows)], bottom_px=10, left_px=labels_px(names), top_px=_TOP_AXIS_PX)
     layout["xaxis"] |= time_axis(time, 0.0, cells * cell_s) | {"side": "top", "title": None}
     layout["xaxis"] |= {"ticksuffix": f" {time.unit}"}
     layout["yaxis"] |= job_axis(names)
@@ -73,7 +88,7 @@ def timeline(shares: Floats, names: Sequence[str], cell_s: float, deepest: float
         "dx": cell_s / time.size,
         "y": plain(names),
         "zmin": 0.0,
-        "zmax": 100.0 * deepest,
+        "zmax": 100.0,
         "colorscale": OF_SHARES,
         "showscale": False,
         "hoverongaps": False,
@@ -92,7 +107,7 @@ def window(
     anchor: tuple[float, str],
     cap_w: float | None,
 ) -> Figure:
-    """A short window enlarged: the phases of the jobs, the writers and the power beneath.
+    """A short window enlarged: the writers and the power, and beneath them the phases of the jobs.
 
     Args:
         lines: ``writers``, ``draw_w`` and ``demand_w``; the panels of those left out are left out.
@@ -101,35 +116,36 @@ def window(
     """
     start_s, end_s = (bound_s - anchor[0] for bound_s in bounds_s)
     time = scale_for(end_s - start_s, "s")
-    panels = [max(3, len(names)) * _row_px(len(names))]
-    data = [
-        _bars("computing", computing, names, anchor[0], time, {"color": BLUE, "opacity": 0.28}),
-        _bars("writing", writing, names, anchor[0], time, {"color": ORANGE}),
-    ]
+    panels: list[int] = []
+    data = []
     shifted = {name: (times_s - anchor[0], levels) for name, (times_s, levels) in lines.items()}
     axes = []
     if "writers" in shifted:
-        panels.append(90)
-        panel = f"y{len(panels)}"
+        panels.append(_WINDOW_WRITERS_PX)
+        panel = _axis_of(len(panels))
         data.append(step_trace(shifted["writers"], time, _COUNT, "writers", ORANGE, yaxis=panel, showlegend=False))
         axes.append(_count_axis("writers", float(shifted["writers"][1].max())))
     if "draw_w" in shifted:
-        panels.append(130)
-        panel = f"y{len(panels)}"
+        panels.append(_WINDOW_POWER_PX)
+        panel = _axis_of(len(panels))
         power = scale_for(max(float(shifted["demand_w"][1].max()), cap_w or 0.0), "W")
-        data += [
-            step_trace(shifted["demand_w"], time, power, "demand at full speed", GREY, yaxis=panel),
-            step_trace(shifted["draw_w"], time, power, "draw", BLUE, yaxis=panel),
-        ]
+        if cap_w is not None:
+            data.append(step_trace(shifted["demand_w"], time, power, "demand at full speed", GREY, yaxis=panel))
+        data.append(step_trace(shifted["draw_w"], time, power, "draw", BLUE, yaxis=panel))
         if cap_w is not None:
             at = cap_w / power.size
             data.append(level_trace(at, end_s / time.size, "cap", start_s / time.size, yaxis=panel))
         axes.append(title(f"power [{power.unit}]"))
+    panels.append(max(_FEWEST_ROWS, len(names)) * _row_px(len(names)))
+    panel = _axis_of(len(panels))
+    data += [
+        _bars("computing", computing, names, anchor[0], time, COMPUTING) | {"yaxis": panel},
+        _bars("writing", writing, names, anchor[0], time, ORANGE) | {"yaxis": panel},
+    ]
     layout = stacked(panels, left_px=labels_px(names))
     layout["xaxis"] |= time_axis(time, start_s, end_s, f" after {anchor[1]}")
-    layout["yaxis"] |= job_axis(names)
-    for number, axis in enumerate(axes, 2):
-        layout[f"yaxis{number}"] |= axis
+    for number, axis in enumerate([*axes, job_axis(names)], 1):
+        layout[_axis_of(number).replace("y", "yaxis")] |= axis
     return {"data": data, "layout": layout}
 
 
@@ -180,7 +196,7 @@ def fire_density(counts: NDArray[np.integer], cell_s: float, end_s: float) -> Fi
         "dx": cell_s / time.size,
         "y0": -LEAD + 0.5 / places,
         "dy": 1.0 / places,
-        "colorscale": OF_SHARES,
+        "colorscale": OF_COUNTS,
         "zmin": 0,
         "showscale": False,
         "hoverongaps": False,
@@ -192,7 +208,7 @@ def fire_density(counts: NDArray[np.integer], cell_s: float, end_s: float) -> Fi
 def store(writers: ThinnedLine, rate_b_s: ThinnedLine, bandwidth_b_s: float, end_s: float) -> Figure:
     """Writers, and the total rate of the store beneath, over the run."""
     time, rate = scale_for(end_s, "s"), scale_for(bandwidth_b_s, "B/s")
-    layout = stacked([170, 170])
+    layout = stacked([_STORE_PX, _STORE_PX])
     layout["xaxis"] |= time_axis(time, 0.0, end_s)
     layout["yaxis"] |= _count_axis("writers", float(writers.points()[1].max(initial=0.0)))
     layout["yaxis2"] |= title(f"rate [{rate.unit}]") | {"rangemode": "tozero"}
@@ -206,34 +222,39 @@ def store(writers: ThinnedLine, rate_b_s: ThinnedLine, bandwidth_b_s: float, end
 
 def tail(curves: Mapping[str, Floats]) -> Figure:
     """Share of time with at least k writers, k = 1, 2, ..., a curve for each entry, the measured one first."""
-    styles = (
-        {"marker": {"color": ORANGE, "size": 8}, "line": {"color": ORANGE, "width": 2.2}},
-        {"marker": {"color": GREY, "size": 6}, "line": {"color": GREY, "width": 1.6, "dash": "dot"}},
+    styles: tuple[Figure, ...] = (
+        {"marker": {"color": ORANGE, "size": 8, "symbol": "circle"}, "line": {"color": ORANGE, "width": 2.2}},
+        {
+            "marker": {"color": GREY, "size": 6, "symbol": "circle"},
+            "line": {"color": GREY, "width": 1.6, "dash": "dot"},
+        },
         {"marker": {"color": GREEN, "size": 9, "symbol": "diamond-open"}, "line": {"color": GREEN, "width": 1.2}},
     )
     data = []
     for (name, shares), style in zip(curves.items(), styles, strict=False):
-        seen = shares > 0.0  # a logarithm has no place for none
+        is_seen = shares >= _LOWEST_SHARE
+        drawn = np.maximum(shares, _LOWEST_SHARE)
+        style["marker"]["symbol"] = np.where(is_seen, style["marker"]["symbol"], "triangle-down-open").tolist()
         data.append(
             {
                 "type": "scatter",
                 "mode": "lines+markers",
                 "name": name,
-                "x": packed(np.arange(1, len(shares) + 1)[seen].astype(np.int32)),
-                "y": packed(100.0 * shares[seen]),
-                "hovertemplate": f"at least %{{x}} writers: %{{y:.4~g}} %<extra>{name}</extra>",
+                "x": packed(np.arange(1, len(shares) + 1, dtype=np.int32)),
+                "y": packed(100.0 * drawn),
+                "customdata": packed(100.0 * shares),
+                "hovertemplate": f"at least %{{x}} writers: %{{customdata:.4~g}} %<extra>{name}</extra>",
                 **style,
             }
         )
-    positive = np.concatenate([shares[shares > 0.0] for shares in curves.values()])
-    lowest = max(_LOWEST_SHARE, float(positive.min(initial=1.0)))
+    lowest = max(_LOWEST_SHARE, min(float(shares.min(initial=1.0)) for shares in curves.values()))
     most = max(len(shares) for shares in curves.values())
-    layout = stacked([300])
+    layout = stacked([_TAIL_PX], left_px=_TAIL_LEFT_PX)
     layout["xaxis"] |= title("at least k writers") | {"tickformat": "d", "range": [0.5, most + 0.5]}
     layout["xaxis"] |= {"dtick": 1} if most <= _MOST_WHOLE_TICKS else {}
-    decades = [10.0**power for power in range(floor(log10(100.0 * lowest)), 3)]
+    powers = range(max(_LOWEST_POWER, floor(log10(100.0 * lowest))), 3)
     layout["yaxis"] |= title("share of time [%]") | {"type": "log", "range": [log10(100.0 * lowest) - 0.3, 2.15]}
-    layout["yaxis"] |= {"tickvals": decades, "ticktext": [f"{decade:g}" for decade in decades]}
+    layout["yaxis"] |= {"tickvals": [10.0**power for power in powers], "ticktext": [_decade(each) for each in powers]}
     return {"data": data, "layout": layout}
 
 
@@ -268,7 +289,7 @@ def durations(histogram: Histogram, marks_s: Mapping[str, float]) -> Figure:
             marks_s.items(), colours, ("solid", "dash", "dashdot", "dot"), strict=False
         )
     ]
-    layout = stacked([280])
+    layout = stacked([_DURATIONS_PX])
     margin = 0.02 * float(edges[-1] - edges[0])
     layout["xaxis"] |= title(f"time from first byte to last [{time.unit}]")
     layout["xaxis"] |= {"range": [max(0.0, float(edges[0]) - margin), float(edges[-1]) + margin]}
@@ -276,18 +297,25 @@ def durations(histogram: Histogram, marks_s: Mapping[str, float]) -> Figure:
     return {"data": [bars, *lines], "layout": layout}
 
 
-def power(draw_w: ThinnedLine, demand_w: ThinnedLine, speed: ThinnedLine, cap_w: float | None, end_s: float) -> Figure:
-    """Draw, demand and cap of the site over the run, and the speed commanded beneath."""
-    time, watts = scale_for(end_s, "s"), scale_for(max(float(demand_w.points()[1].max()), cap_w or 0.0), "W")
-    layout = stacked([240, 110])
+def power(draw_w: ThinnedLine, cap_w: float | None, throttled: Throttled | None, end_s: float) -> Figure:
+    """Draw and cap of the site over the run; where a cap is enforced, demand, and the speed commanded beneath."""
+    lines = [draw_w] if throttled is None else [draw_w, throttled.demand_w]
+    highest_w = max(float(line.points()[1].max()) for line in lines)
+    time, watts = scale_for(end_s, "s"), scale_for(max(highest_w, cap_w or 0.0), "W")
+    layout = stacked([_POWER_PX] if throttled is None else [_POWER_PX, _SPEED_PX])
     layout["xaxis"] |= time_axis(time, 0.0, end_s)
     layout["yaxis"] |= title(f"power [{watts.unit}]")
-    layout["yaxis2"] |= title("speed") | {"range": [0.0, 1.05]}
-    data = band_traces(demand_w.points(), demand_w.means(), time, watts, "demand at full speed", GREY)
+    data = []
+    if throttled is not None:
+        demand_w = throttled.demand_w
+        data += band_traces(demand_w.points(), demand_w.means(), time, watts, "demand at full speed", GREY)
     data += band_traces(draw_w.points(), draw_w.means(), time, watts, "draw", BLUE)
     if cap_w is not None:
         data.append(level_trace(cap_w / watts.size, end_s / time.size, "cap"))
-    data += band_traces(speed.points(), speed.means(), time, _COUNT, "speed", GREEN, yaxis="y2")
+    if throttled is not None:
+        speed = throttled.speed
+        layout["yaxis2"] |= title("speed") | {"range": [0.0, 1.05]}
+        data += band_traces(speed.points(), speed.means(), time, _COUNT, "speed", GREEN, yaxis="y2")
     return {"data": data, "layout": layout}
 
 
@@ -295,7 +323,17 @@ def _count_axis(name: str, largest: float) -> Figure:
     return title(name) | {"rangemode": "tozero", "tickformat": "d", "dtick": max(1, ceil(largest / _COUNT_TICKS))}
 
 
-def _bars(name: str, spans: Spans, names: Sequence[str], zero_s: float, time: Scale, marker: Figure) -> Figure:
+def _axis_of(panel: int) -> str:
+    """The vertical axis of a panel, counted from 1, as a trace names it."""
+    return f"y{panel}" if panel > 1 else "y"
+
+
+def _decade(power: int) -> str:
+    """A power of ten in plain digits; at the end of the axis stand all shares below."""
+    return f"{'≤ ' if power == _LOWEST_POWER else ''}{10.0**power:.{max(0, -power)}f}"
+
+
+def _bars(name: str, spans: Spans, names: Sequence[str], zero_s: float, time: Scale, colour: str) -> Figure:
     rows = plain(names)
     return {
         "type": "bar",
@@ -304,13 +342,13 @@ def _bars(name: str, spans: Spans, names: Sequence[str], zero_s: float, time: Sc
         "y": [rows[row] for row in spans.row.tolist()],
         "base": packed(time.of(spans.start_s - zero_s)),
         "x": packed(time.of(spans.end_s - spans.start_s)),
-        "marker": marker | {"line": {"width": 0}},
+        "marker": {"color": colour, "line": {"width": 0}},
         "hovertemplate": f"%{{base:.5~g}} {time.unit}, for %{{value:.5~g}} {time.unit}<extra>%{{y}} {name}</extra>",
     }
 
 
 def _phase_layout(time: Scale, end_s: float) -> Figure:
-    layout = stacked([320])
+    layout = stacked([_PHASES_PX])
     layout["xaxis"] |= time_axis(time, 0.0, end_s)
     layout["legend"] |= {"itemsizing": "constant"}
     layout["yaxis"] |= title("place in the period") | {"range": [-LEAD, 1.0 - LEAD], "dtick": 0.25}

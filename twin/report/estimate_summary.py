@@ -19,6 +19,8 @@ def estimate_summary(estimate: Mapping[str, Any]) -> dict[str, list[Line]]:
         estimate: as ``Estimate.as_dict`` gives it, or as the manifest of a run holds it.
     """
     sections = {"Product form": [Line(estimate["verdict"], estimate["because"])]}
+    fleet = metric_sections(estimate["fleet"], {})
+    sections["Without contention"] = [line for lines in reversed(fleet.values()) for line in lines]
     if estimate["product_form"] is not None:
         sections |= _form_sections(estimate["product_form"])
     for window in estimate["windows"]:

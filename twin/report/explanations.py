@@ -1,18 +1,47 @@
-"""What every metric, column, event, policy, promise and error means: collected from where each is defined."""
+"""What every name means that a user meets, collected from where each is defined; and the search for one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from inspect import getdoc, isclass
+from typing import Any
+
+from pydantic import BaseModel
 
 from twin import errors
 from twin.analysis.metrics import METRICS
 from twin.analysis.promises import PROMISES
 from twin.errors import TwinError
 from twin.recording import EVENT_KINDS, TABLES
+from twin.report.concepts import CONCEPTS, EXIT_CODES
+from twin.report.run_summary import scaled
 from twin.scenario import POLICIES
+from twin.scenario.keys import Key, keys, keys_of
 from twin.units import nearest
+
+GROUPS = {
+    "scenario key": "Scenario keys",
+    "metric": "Metrics",
+    "column": "Columns",
+    "event": "Events",
+    "policy": "Policies",
+    "concept": "Concepts",
+    "promise": "Promises",
+    "error": "Errors",
+    "exit code": "Exit codes",
+}
+_SHOWN_AS = {  # where the summary or the page says it in other words
+    "writers_share_at_least": ("time with at least k writing",),
+    "peak_writers": ("most writers at once",),
+    "store_utilisation": ("utilisation",),
+    "checkpoint_duration_max_s": ("longest", "longest checkpoint"),
+    "mean_power_w": ("mean draw",),
+    "peak_power_w": ("peak draw",),
+    "compute_share": ("computing, as full-speed work",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +49,14 @@ class Explanation:
     """One entry.
 
     Args:
-        kind: metric, column, event, policy, promise or error.
-        name: as it is written in files and tables; a column is ``table.column``.
+        kind: a key of ``GROUPS``.
+        name: as it is written in files and tables; a column is ``table.column``, a key ``jobs[].checkpoint.size``.
         unit: of the value; ``1`` for a ratio or a count, empty for no number.
         definition: what it is.
         source: where the definition comes from; empty for one that needs none.
+        default: of a scenario key, with its mark and source; empty for one that has none.
+        example: how to write the value of a scenario key.
+        also: other names it goes by, such as its label in the summary.
     """
 
     kind: str
@@ -32,6 +64,9 @@ class Explanation:
     unit: str
     definition: str
     source: str
+    default: str = ""
+    example: str = ""
+    also: tuple[str, ...] = ()
 
     @property
     def brief(self) -> str:
@@ -40,27 +75,46 @@ class Explanation:
 
 
 def explain(topic: str) -> list[Explanation]:
-    """Everything of that name, whatever its kind and case; a column also goes by its name without the table.
+    """Everything that goes by that name; else all that begins with it; else all that holds the word.
+
+    Case, spaces, hyphens and underscores do not matter. A column or a scenario key also goes by the end of its name,
+    as in ``checkpoint.size``, and a scenario key by the form that ``--set`` takes. The title of a group gives
+    all of it.
 
     Raises:
         TwinError: nothing has that name.
     """
-    asked = topic.strip().casefold()
-    found = [entry for entry in explanations() if asked in _names(entry)]
-    if not found:
-        known = [name for entry in explanations() for name in (entry.name, entry.name.rpartition(".")[2])]
-        meant = nearest(topic.strip(), known)
-        remedy = f"did you mean {meant}? " if meant else ""
-        raise TwinError(
-            f"{topic!r} is no metric, column, event, policy, promise or error; {remedy}`twin explain` lists all"
-        )
-    return found
+    everything = list(explanations())
+    asked = [_folded(form) for form in _forms_of(topic)]
+    of_group = [entry for entry in everything if _folded(GROUPS[entry.kind]) == asked[0]]
+    if of_group:
+        return of_group
+    for fits in (_is, _begins, _holds):
+        for form in asked:
+            found = [entry for entry in everything if any(fits(form, name) for name in _names(entry))]
+            if found:
+                return found
+    known = [name for entry in everything for name in (entry.name, entry.name.rpartition(".")[2], *entry.also)]
+    meant = nearest(topic.strip(), known)
+    remedy = f"did you mean {meant}? " if meant else ""
+    raise TwinError(
+        f"{topic.strip()!r} is no scenario key, metric, column, policy, error or word of the summary; {remedy}"
+        "`twin explain` lists all"
+    )
 
 
-def explanations() -> Iterator[Explanation]:
-    """Every entry, kind by kind."""
+@cache
+def explanations() -> tuple[Explanation, ...]:
+    """Every entry, kind by kind in the order of ``GROUPS``."""
+    return tuple(_all())
+
+
+def _all() -> Iterator[Explanation]:
+    for key in keys():
+        yield _of_key(key)
     for metric in METRICS.values():
-        yield Explanation("metric", metric.name, metric.unit, metric.definition, metric.source)
+        labels = dict.fromkeys((metric.label, metric.label.replace(" by group", ""), *_SHOWN_AS.get(metric.name, ())))
+        yield Explanation("metric", metric.name, metric.unit, metric.definition, metric.source, also=tuple(labels))
     for table, columns in TABLES.items():
         for column in columns:
             yield Explanation("column", f"{table}.{column.name}", column.unit, column.meaning, "")
@@ -68,13 +122,92 @@ def explanations() -> Iterator[Explanation]:
         yield Explanation("event", name, event.unit, event.meaning, "")
     for name, policy in POLICIES.items():
         yield Explanation("policy", name, "", policy.definition, policy.source)
+    for concept in CONCEPTS:
+        yield Explanation("concept", concept.name, concept.unit, concept.definition, concept.source, also=concept.also)
     for name, promise in PROMISES.items():
         yield Explanation("promise", name, "", promise.claim, "the theory; run.json says whether it applies to a run")
     for name, error in vars(errors).items():
         if isclass(error) and issubclass(error, TwinError):
-            yield Explanation("error", name, "", " ".join((getdoc(error) or "").replace("``", "").split()), "")
+            yield Explanation("error", name, "", _docstring(error), "")
+    for code, meaning in EXIT_CODES.items():
+        yield Explanation("exit code", f"exit code {code}", "", meaning, "", also=(f"exit {code}", str(code)))
 
 
-def _names(entry: Explanation) -> set[str]:
-    name = entry.name.casefold()
-    return {name, name.rpartition(".")[2]}
+def _of_key(key: Key) -> Explanation:
+    choices = f" One of {', '.join(key.choices)}." if len(key.choices) > 1 else ""
+    below = f" Keys: {', '.join(keys_of(key.section))}." if key.section else ""
+    default = _default(key)
+    shows_form = default and not default.startswith("none")  # as an example would
+    return Explanation(
+        *("scenario key", key.path, key.unit, f"{key.meaning}{choices}{below}", ""),
+        default=default,
+        example="" if shows_form else key.example,
+    )
+
+
+def _default(key: Key) -> str:
+    """The default of a key, its mark and its source; empty for a key that may be left out and then says nothing."""
+    field = key.field
+    if field.is_required():
+        return "none, it must be given"
+    origin = field.json_schema_extra
+    if not isinstance(origin, dict):
+        return ""
+    follows = field.default_factory_takes_validated_data
+    value = "from other keys" if follows else _shown(key, field.get_default(call_default_factory=True))
+    return f"{value} ({origin['mark']}: {origin['source']})"
+
+
+def _shown(key: Key, value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, BaseModel):
+        given = value.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return f"{{{', '.join(f'{name}: {inner}' for name, inner in given.items())}}}"
+    return scaled(value, key.unit or "1") if isinstance(value, float) else str(value)
+
+
+def _docstring(error: type) -> str:
+    """The docstring without its list of arguments, which are for those who catch the error."""
+    text = (getdoc(error) or "").partition("\n\nArgs:")[0]
+    return " ".join(text.replace("``", "").split())
+
+
+def _forms_of(topic: str) -> Iterator[str]:
+    """The topic; without the group, if it is a key as ``--set`` has it; without what the summary adds to a label."""
+    yield topic
+    jobs, _, rest = topic.partition(".")
+    if jobs == "jobs" and "." in rest:
+        yield f"{jobs}.{rest.partition('.')[2]}"
+    if "," in topic:
+        yield topic.partition(",")[0]
+
+
+def _names(entry: Explanation) -> Iterator[str]:
+    """All that an entry goes by, folded: its name, the ends of it, and its other names."""
+    name = _folded(entry.name)
+    yield name
+    while "." in name:
+        name = name.partition(".")[2]
+        yield name
+    yield from map(_folded, entry.also)
+
+
+def _folded(name: str) -> str:
+    plain = re.sub(r"\[\w*\]", "", name.strip().casefold())
+    return re.sub(r"\bat least [0-9]+", "at least k", re.sub(r"[\s_/-]+", " ", plain))
+
+
+_Fit = Callable[[str, str], bool]
+
+
+def _is(form: str, name: str) -> bool:
+    return form == name
+
+
+def _begins(form: str, name: str) -> bool:
+    return bool(form) and name.startswith(form)
+
+
+def _holds(form: str, name: str) -> bool:
+    return bool(form) and f" {form} " in f" {name.replace('.', ' ')} "

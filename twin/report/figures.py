@@ -24,7 +24,19 @@ Line = tuple[Floats, Floats]  # times [s] and levels of a step function
 BLUE, ORANGE, GREEN, RED, GREY = "#3b82f6", "#ea6a12", "#0d9a83", "#dc2f3c", "#8592a6"
 OF_GROUPS = (BLUE, ORANGE, GREEN, "#a855f7", "#ca8a04", "#db2777", "#65a30d", GREY)
 OF_JOBS = [[0.0, BLUE], [0.25, GREEN], [0.5, "#ca8a04"], [0.75, ORANGE], [1.0, "#c026d3"]]
-OF_SHARES = [[0.0, "rgba(59,130,246,0.3)"], [0.001, "rgba(234,106,18,0.4)"], [1.0, "rgba(234,88,12,1)"]]
+COMPUTING = "rgba(59,130,246,0.3)"
+# Share of a cell spent writing, from all computing to all writing. The colour goes with the root of the share: a few
+# percent show, and what mostly computes still looks like it.
+OF_SHARES: list[tuple[float, str]] = [
+    (0.0, COMPUTING),
+    (0.01, "rgba(72,124,230,0.35)"),
+    (0.04, "rgba(130,90,185,0.55)"),
+    (0.1, "rgba(178,92,120,0.65)"),
+    (0.25, "rgba(212,92,62,0.75)"),
+    (0.5, "rgba(225,92,25,0.85)"),
+    (1.0, "rgba(234,88,12,1)"),
+]
+OF_COUNTS = [[0.0, "rgba(234,106,18,0.25)"], [1.0, "rgba(234,88,12,1)"]]
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 _INK = "#75808f"
@@ -42,7 +54,9 @@ def packed(values: NDArray[Any]) -> dict[str, str]:
     return {"dtype": kind, "bdata": b64encode(array.tobytes()).decode("ascii"), **shape}
 
 
-def stacked(panels_px: Sequence[int], bottom_px: int = _BOTTOM_PX, left_px: int = _LEFT_PX) -> dict[str, Any]:
+def stacked(
+    panels_px: Sequence[int], bottom_px: int = _BOTTOM_PX, left_px: int = _LEFT_PX, top_px: int = _TOP_PX
+) -> dict[str, Any]:
     """The layout of panels one above the other, the first on top, that share one horizontal axis.
 
     Args:
@@ -50,8 +64,8 @@ def stacked(panels_px: Sequence[int], bottom_px: int = _BOTTOM_PX, left_px: int 
     """
     inner_px = sum(panels_px) + _GAP_PX * (len(panels_px) - 1)
     layout: dict[str, Any] = {
-        "height": inner_px + _TOP_PX + bottom_px,
-        "margin": {"l": left_px, "r": 12, "t": _TOP_PX, "b": bottom_px},
+        "height": inner_px + top_px + bottom_px,
+        "margin": {"l": left_px, "r": 12, "t": top_px, "b": bottom_px},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": _FONT, "size": 12, "color": _INK},
@@ -62,11 +76,11 @@ def stacked(panels_px: Sequence[int], bottom_px: int = _BOTTOM_PX, left_px: int 
         "bargap": 0.25,
         "xaxis": _axis() | {"anchor": f"y{len(panels_px)}" if len(panels_px) > 1 else "y"},
     }
-    top_px = inner_px
+    edge_px = inner_px
     for number, panel_px in enumerate(panels_px, 1):
-        domain = [max(0.0, (top_px - panel_px) / inner_px), top_px / inner_px]
+        domain = [max(0.0, (edge_px - panel_px) / inner_px), edge_px / inner_px]
         layout[f"yaxis{number if number > 1 else ''}"] = _axis() | {"domain": domain, "anchor": "x"}
-        top_px -= panel_px + _GAP_PX
+        edge_px -= panel_px + _GAP_PX
     return layout
 
 

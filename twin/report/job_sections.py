@@ -9,13 +9,12 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.analysis.blocks import Floats
 from twin.analysis.job_timeline import writing_shares
 from twin.analysis.rhythm import LEAD, Rhythm, fires, order_parameter_between, places
 from twin.analysis.worst_moment import busiest, longest, writes_between
 from twin.report import charts
 from twin.report.charts import Spans
-from twin.report.figures import Figure
+from twin.report.figures import OF_SHARES, Figure
 from twin.report.run_parts import PERIOD, RunParts, drawn, period_for
 from twin.report.scales import clock
 from twin.report.section import CLOCK, COUNT, RATIO, SHARE, Reading, Section
@@ -25,10 +24,14 @@ _CELLS = 600
 _WINDOW_ROWS, _WINDOW_ROWS_AT_MOST = 40, 100
 _MARKS_AT_MOST = 6000
 _PLACES, _COLUMNS = 64, 400
-_NO_SHARE = 1e-9  # of a cell: rounding
+_BY_CHANCE = 0.89  # R of n independent phases is about this / sqrt(n): the mean of a Rayleigh law, sqrt(pi) / 2
+_MARGIN = 0.5  # of a burst, shown before and after it
 
-_SCALE = """<p class="scale"><span><i class="swatch"></i>computing</span><span><i class="ramp"></i>writing, up to \
-{deepest} of a cell</span><span><i class="nowhere"></i>not there</span></p>"""
+_SCALE = """<p class="scale"><span>computing<span class="ramp">{}</span>writing</span><span>writing for {} % of the \
+time of a cell</span><span><i class="nowhere"></i>not there</span></p>""".format(
+    "".join(f'<i style="background:{colour}"></i>' for _, colour in OF_SHARES),
+    ", ".join(f"{100.0 * share:g}" for share, _ in OF_SHARES),
+)
 
 
 def timeline(parts: RunParts) -> Section | None:
@@ -41,15 +44,14 @@ def timeline(parts: RunParts) -> Section | None:
     row_of_job[rows] = np.arange(len(rows))
     cells, cell_s, cell_query = parts.grid(_CELLS)
     shares = writing_shares(parts.recording, row_of_job, cells, cell_s)
-    deepest = _deepest(shares)
     launched, left_out = int(jobs.launched.sum()), int(jobs.launched.sum()) - len(rows)
     stay_s = jobs.end_s - jobs.launch_s
     readings = [
         Reading("jobs drawn", len(rows), COUNT, "len(drawn)"),
         Reading("one cell", cell_s, "s", "cell_s"),
     ]
-    if deepest is not None:
-        readings.append(Reading("deepest orange, writing", deepest, SHARE, "deepest"))
+    if (shares > 0.0).any():
+        readings.append(Reading("most of a cell spent writing", float(np.nanmax(shares)), SHARE, "shares.max()"))
     if left_out:
         share = 1.0 - float(stay_s[rows].sum() / np.nansum(stay_s))
         readings.insert(1, Reading("jobs not drawn", left_out, COUNT, "int(jobs.launch_s.count()) - len(drawn)"))
@@ -62,10 +64,10 @@ def timeline(parts: RunParts) -> Section | None:
     return Section(
         "timeline",
         "What each job did",
-        "A row is a job, from its launch to its end; blue is computing, and the more of a cell went into writing "
-        "checkpoints, the deeper its orange. Empty is not there." + _left_out_sentence(left_out),
+        "A row is a job, from its launch to its end. Blue is computing; a cell turns orange as more of its time goes "
+        "into writing checkpoints. Empty is not there." + _left_out_sentence(left_out),
         f"Share of each cell that the job spent between first and last byte of a checkpoint [%]; cells are {period}. "
-        "Rows by group, then by launch. The deepest orange is the largest share, or twice the median of those above 0.",
+        "Rows by group, then by launch. The colour goes with the root of the share, so that a few percent show.",
         f"""{period_for(cell_query)}cell_s = {cell_query}
 stay_s = jobs.end_s.fillna(end_s) - jobs.launch_s
 drawn = stay_s.dropna().nlargest({_ROWS_AT_MOST}).index
@@ -73,11 +75,10 @@ writes = checkpoints[checkpoints.job_id.isin(drawn)].fillna({{"write_end_s": end
 def share_writing(cell):  # of each job, in one cell
     inside_s = writes.write_end_s.clip(upper=(cell + 1) * cell_s) - writes.write_start_s.clip(lower=cell * cell_s)
     return inside_s.clip(lower=0).groupby(writes.job_id).sum() / cell_s
-shares = pd.concat([share_writing(cell) for cell in range({cells})])
-deepest = max(shares.max(), min(1, 2 * shares[shares > 1e-9].median()))""",
+shares = pd.concat([share_writing(cell) for cell in range({cells})])""",
         tuple(readings),
-        charts.timeline(shares, [jobs.names[job] for job in rows], cell_s, deepest or 1.0),
-        _SCALE.format(deepest=f"{100.0 * (deepest or 1.0):.4g} %"),
+        charts.timeline(shares, [jobs.names[job] for job in rows], cell_s),
+        _SCALE,
     )
 
 
@@ -94,7 +95,8 @@ def worst_moments(parts: RunParts) -> Iterator[Section]:
             shown,
             "worst-moment",
             "The worst moment, enlarged",
-            "The stretch with most writers, the longest of them, and what the store and the power did around it.",
+            "The stretch with most writers, the longest of them: how many write, the power, and beneath them the "
+            "jobs, those that write first on top.",
             """\
 top = storage[storage.writers == storage[storage.hold_s > 0].writers.max()]
 moment = top.loc[top.hold_s.idxmax()]
@@ -137,21 +139,23 @@ def phase_picture(parts: RunParts) -> Section | None:
         Reading("period", period_s, "s", "period_s"),
         Reading("fires", rhythm.fires, COUNT, "len(fire_s)"),
         Reading("R in the first period", first, RATIO, "r_of(first)"),
-        Reading("the same by chance, about", 0.89 / fired**0.5, RATIO, "0.89 / len(first) ** 0.5"),
+        Reading("by chance, about", _BY_CHANCE / fired**0.5, RATIO, f"{_BY_CHANCE} / len(first) ** 0.5"),
         Reading("R in the last period", last, RATIO, "r_of(last)"),
-        Reading("the same by chance, about", 0.89 / fired_last**0.5, RATIO, "0.89 / len(last) ** 0.5"),
+        Reading("by chance, about", _BY_CHANCE / fired_last**0.5, RATIO, f"{_BY_CHANCE} / len(last) ** 0.5"),
     )
     marked = rhythm.fires <= _MARKS_AT_MOST
     return Section(
         "phases",
         "Phases: drift, lock or storm",
-        "When in the common period each checkpoint fires, cycle after cycle. Level lines: the gaps between the jobs "
-        "are locked. Slanting or wandering lines: they drift. Everything on one line: a storm. An even spread: none."
+        "A checkpoint fires when its first byte is written; this is when in the common period each one fires, cycle "
+        "after cycle. Level lines: the gaps between the jobs are locked. Slanting or wandering lines: they drift. "
+        "Everything on one line: a storm. An even spread: none. R puts it in a number: 1 if all jobs of a period fire "
+        "at once, near 0 if they are spread evenly."
         + ("" if marked else " Too many to mark one by one: the deeper the orange, the more fires in a cell."),
         "Place in the period [-]: time since the first fire of the run, in periods, whole periods taken off; it begins "
         f"at -{LEAD}, so that the first fire is not at an edge. The period is the mean time from one fire of a job to "
-        "its next. R, the order parameter, is the length of the mean of exp(2 pi i place): "
-        "1 in step, near 0 spread evenly, and some 0.89 / sqrt(fires) by chance.",
+        "its next. R, the order parameter, is the length of the mean of exp(2 pi i place) over the fires of a period: "
+        f"1 in step, near 0 spread evenly, and some {_BY_CHANCE} / sqrt(fires) by chance.",
         f"""{PERIOD}
 fire_s = checkpoints.write_start_s.dropna()
 place = ((fire_s - fire_s.min()) / period_s + {LEAD}) % 1 - {LEAD}
@@ -182,15 +186,6 @@ def _rows_drawn(parts: RunParts) -> NDArray[np.int64]:
     return np.array(sorted(kept.tolist(), key=lambda job: (group_rank[jobs.groups[job]], jobs.launch_s[job], job)))
 
 
-def _deepest(shares: Floats) -> float | None:
-    """The end of the colour scale: the largest share, but not so little that a share like all others looks extreme.
-
-    None if nobody writes.
-    """
-    writing = shares[shares > _NO_SHARE]
-    return max(float(writing.max()), min(1.0, 2.0 * float(np.median(writing)))) if len(writing) else None
-
-
 def _left_out_sentence(count: int) -> str:
     return f" The {_ROWS_AT_MOST:,} jobs that stayed longest are drawn; {count:,} are not." if count else ""
 
@@ -200,7 +195,7 @@ def _window_around(parts: RunParts, start_s: float, end_s: float) -> _Window:
     burst = writes_between(parts.recording, start_s, end_s)
     first_s = min(start_s, float(burst["write_start_s"].min(initial=start_s)))
     last_s = min(parts.end_s, max(end_s, float(burst["write_end_s"].max(initial=end_s))))
-    margin_s = 0.5 * (last_s - first_s)
+    margin_s = _MARGIN * (last_s - first_s)
     return _Window(max(0.0, first_s - margin_s), min(parts.end_s, last_s + margin_s), first_s)
 
 
@@ -210,7 +205,8 @@ def _window_section(
     jobs = parts.jobs
     writes = writes_between(parts.recording, shown.start_s, shown.end_s)
     there = jobs.launched & (jobs.launch_s < shown.end_s) & (jobs.end_s > shown.start_s)
-    rows = _window_rows(parts, there, writes["job_id"].astype(np.int64))
+    by_first_byte = np.argsort(writes["write_start_s"], kind="stable")
+    rows = _window_rows(parts, there, writes["job_id"].astype(np.int64)[by_first_byte])
     row_of_job = {job: row for row, job in enumerate(rows)}
     kept = np.array([job in row_of_job for job in writes["job_id"].tolist()], dtype=bool)
     ids = np.array(rows, dtype=np.int64)
@@ -245,7 +241,7 @@ def _window_section(
 ends_s = checkpoints.write_end_s.fillna(np.inf)
 burst = checkpoints[(checkpoints.write_start_s < until_s) & (ends_s > from_s)]
 first_s, last_s = burst.write_start_s.min(), burst.write_end_s.fillna(end_s).max()
-margin_s = 0.5 * (last_s - first_s)
+margin_s = {_MARGIN} * (last_s - first_s)
 window_s = max(0, first_s - margin_s), min(end_s, last_s + margin_s)
 present = jobs[(jobs.launch_s < window_s[1]) & (jobs.end_s.fillna(end_s) > window_s[0])]""",
         (*readings, present),
@@ -254,11 +250,11 @@ present = jobs[(jobs.launch_s < window_s[1]) & (jobs.end_s.fillna(end_s) > windo
 
 
 def _window_rows(parts: RunParts, there: NDArray[np.bool_], writing: NDArray[np.int64]) -> list[int]:
-    """Ids of the jobs to draw: all present if they are few, else those that write, by their first byte."""
+    """Ids of the jobs to draw: those that write, by their first byte, then the rest if all that are there are few."""
+    rows = writing.tolist()
     if int(there.sum()) <= _WINDOW_ROWS:
-        order = np.argsort(parts.jobs.launch_s, kind="stable")
-        return [job for job in order.tolist() if there[job]]
-    return list(dict.fromkeys(writing.tolist()))[:_WINDOW_ROWS_AT_MOST]
+        rows += [job for job in np.argsort(parts.jobs.launch_s, kind="stable").tolist() if there[job]]
+    return list(dict.fromkeys(rows))[:_WINDOW_ROWS_AT_MOST]
 
 
 def _clipped(rows: NDArray[np.int64], start_s: np.ndarray, end_s: np.ndarray, shown: _Window) -> Spans:

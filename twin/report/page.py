@@ -8,16 +8,15 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from plotly.offline import get_plotlyjs
-
-from twin.analysis.assumptions import verdicts
 from twin.analysis.metrics import METRICS
 from twin.errors import RunDirectoryError
 from twin.recording import Recording
 from twin.report import job_sections, resource_sections, tables
+from twin.report.plotly_bundle import plotly_script
 from twin.report.run_parts import RunParts
-from twin.report.run_summary import ending, scaled, shown
+from twin.report.run_summary import changes, comes_and_goes, ending, left_out, scaled, shown
 from twin.report.section import Section, preamble
+from twin.report.verdicts import verdicts
 
 GENERATOR = "racktwin report"  # the mark by which a page is known as one of ours
 
@@ -26,14 +25,16 @@ _NEEDED = (
     *("simulated_end_s", "stopped_by", "rows", "assumptions", "metrics", "import_report", "warnings"),
 )
 _TILES = (
-    "goodput",
-    "checkpoint_duration_p50_s",
     "checkpoint_duration_p99_s",
     "peak_writers",
     "stall_share",
     "throttled_share",
     "cap_binding_share",
     "peak_power_w",
+)
+_FIRST_TILES, _FIRST_TILES_OF_PASSING_JOBS = (
+    ("goodput", "checkpoint_duration_p50_s"),
+    ("compute_share", "job_stretch_mean"),
 )
 _TALL_PX = 640  # a chart taller than that scrolls in its frame
 # The browser itself is told to load nothing from anywhere.
@@ -69,14 +70,14 @@ def page(recording: Recording) -> str:
 {_in_words(manifest)}
 {_tiles(manifest)}
 {body}
-{_text("numbers", "All numbers", tables.all_numbers(manifest["metrics"]))}
+{_text("numbers", "All numbers", tables.all_numbers(manifest["metrics"], left_out(manifest)))}
 {_text("assumptions", "Assumptions and promises", _assumptions(manifest))}
 {_text("run", "What was run", _what_was_run(manifest))}
 {_text("queries", "How to get every number again", _how_to_query(recording))}
 </main>
 <footer>racktwin {escape(manifest["versions"]["racktwin"])}, scenario {escape(manifest["scenario_hash"][:16])}, \
 seed {manifest["seed"]}. This page is complete: it loads nothing.</footer>
-<script>{get_plotlyjs()}</script>
+<script>{plotly_script()}</script>
 <script type="application/json" id="charts">{_json(charts)}</script>
 <script>{_asset("page.js")}</script>
 </body>
@@ -108,7 +109,7 @@ def _sections(parts: RunParts) -> Iterator[Section]:
 
 
 def _header(manifest: Mapping[str, Any]) -> str:
-    question, answer = manifest["question"], manifest["answer"]
+    question, answer, changed = manifest["question"], manifest["answer"], changes(manifest)
     about = (
         f"{scaled(manifest['simulated_end_s'], 's')} simulated, until {ending(manifest)}; "
         f"{manifest['metrics']['jobs']:,} jobs, seed {manifest['seed']}"
@@ -117,7 +118,8 @@ def _header(manifest: Mapping[str, Any]) -> str:
 <div class="eyebrow"><span>racktwin report</span><button id="theme" type="button">Theme</button></div>
 <h1>{escape(manifest["name"])}</h1>
 {f'<p class="question">{escape(question)}</p>' if question else ""}
-{f'<p class="answer"><b>Answer expected.</b> {escape(answer)}</p>' if answer else ""}
+{f'<p class="answer"><b>Answer expected.</b> {escape(answer)}</p>' if answer and not changed else ""}
+{"".join(f'<p class="changed">changed: {escape(change)}</p>' for change in changed)}
 <p class="about">{escape(about)}</p>
 </header>"""
 
@@ -136,17 +138,16 @@ def _navigation(sections: list[Section]) -> str:
 
 def _in_words(manifest: Mapping[str, Any]) -> str:
     warnings = [*manifest["warnings"], *(manifest["import_report"] or {}).get("warnings", ())]
-    lines = "".join(
-        f"<li>{escape(line[:1].upper() + line[1:])}</li>"
-        for line in verdicts(manifest["assumptions"], manifest["metrics"])
-    )
+    lines = "".join(f"<li>{escape(line[:1].upper() + line[1:])}</li>" for line in verdicts(manifest))
     lines += "".join(f'<li class="warning">warning: {escape(line)}</li>' for line in dict.fromkeys(warnings))
     return f'<section id="verdicts"><h2>In words</h2><ul class="verdicts">{lines}</ul></section>'
 
 
 def _tiles(manifest: Mapping[str, Any]) -> str:
     metrics = manifest["metrics"]
-    found = (METRICS[name] for name in _TILES if metrics.get(name) is not None)
+    names = [*(_FIRST_TILES_OF_PASSING_JOBS if comes_and_goes(metrics) else _FIRST_TILES), *_TILES]
+    hidden = left_out(manifest)
+    found = (METRICS[name] for name in names if metrics.get(name) is not None and name not in hidden)
     return '<div class="tiles">{}</div>'.format(
         "".join(
             f'<div class="tile" title="{escape(metric.definition)}">'
@@ -171,7 +172,7 @@ def _section(section: Section) -> str:
     return f"""<section id="{section.key}">
 <h2>{escape(section.title)}</h2>
 <p>{escape(section.reads)}</p>
-{f'<dl class="readings">{seen}</dl>' if section.figure is not None else ""}
+{f'<dl class="readings">{seen}</dl>' if seen else ""}
 {section.html}{chart}
 {_note(section)}
 </section>
@@ -199,7 +200,7 @@ def _assumptions(manifest: Mapping[str, Any]) -> str:
     found = manifest["assumptions"]
     return (
         "<p>What the theory promises for this fleet. A promise that applies holds in every run of it.</p>"
-        f"{tables.promises(found)}<h3>Assumptions</h3>{tables.assumed(found)}"
+        f"{tables.promises(found)}<h3>Assumptions</h3>{tables.assumed(found, left_out(manifest))}"
     )
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
 
+from twin import unfinished
 from twin.errors import TwinError
 from twin.report.page import GENERATOR
 
 _HEAD_BYTES = 1024  # the mark of our pages stands within
-_LEFTOVER = re.compile(r"\..*\.twin-page-(\d{1,9})\.tmp", re.DOTALL)
 
 
 def beside(folder: str | Path) -> Path:
@@ -47,10 +46,10 @@ def write(path: Path, html: str, force: bool = False) -> None:
     """
     check_free(path, force)
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name[:40]}.twin-page-{os.getpid()}.tmp")
+    temporary = unfinished.beside(target, "tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(target.parent)
+        unfinished.remove_leftovers(target.parent)
         with temporary.open("w", encoding="utf-8") as file:
             file.write(html)
             file.flush()
@@ -69,21 +68,3 @@ def write(path: Path, html: str, force: bool = False) -> None:
 def _is_report(path: Path) -> bool:
     with path.open("rb") as file:
         return f'<meta name="generator" content="{GENERATOR}'.encode() in file.read(_HEAD_BYTES)
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of processes that were killed."""
-    for path in folder.iterdir():
-        match = _LEFTOVER.fullmatch(path.name)
-        if match and not _is_running(int(match[1])):
-            path.unlink(missing_ok=True)
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it belongs to somebody else
-        return True
-    return True

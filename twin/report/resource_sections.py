@@ -13,8 +13,10 @@ from twin.laws.throughput import store_rate_b_s
 from twin.report import charts
 from twin.report.downsampling import MEAN_BINS, MOST_POINTS, ThinnedLine
 from twin.report.run_parts import RunParts, period_for
-from twin.report.section import COUNT, SHARE, Reading, Section, of_metrics
+from twin.report.run_summary import comes_and_goes
+from twin.report.section import COUNT, RATIO, SHARE, Reading, Section, of_metrics
 
+_NO_SHARE = 1e-12  # of the time: rounding
 _FEW = 4  # numbers of writers told one by one
 _IN_SIGHT = 3
 _BINS = MOST_POINTS // 4
@@ -79,9 +81,10 @@ def tail(parts: RunParts) -> Section | None:
         "writers",
         "Writers at once, against chance",
         "How often many write together. Far above independent phases: they queue, or start together. On the product "
-        "form: queueing alone explains it, nothing pulls the jobs into step.",
+        f"form: queueing alone explains it, nothing pulls the jobs into step.{_together_sentence(parts)}",
         "Share of the run [%] with at least k jobs writing. Independent phases: the same if each job wrote for its "
-        f"measured share of the run, independently of all others (Poisson binomial). {_theory_sentence(estimate)}",
+        "measured share of the run, independently of all others (Poisson binomial). Triangles at the lower edge stand "
+        f"for shares below it. {_theory_sentence(estimate)}",
         """\
 from twin.analysis.concurrency import independent_tail
 write_s = checkpoints.write_end_s.fillna(end_s) - checkpoints.write_start_s.fillna(end_s)
@@ -132,10 +135,10 @@ def power(parts: RunParts) -> Section | None:
     """Draw, demand and speed of the site against its cap; None without its table."""
     if not parts.has("power") or parts.end_s == 0.0:
         return None
-    lines = parts.power_lines(["draw_w", "demand_w", "speed"], 0.0, parts.end_s)
+    columns = ["draw_w", "demand_w", "speed"] if parts.is_capped else ["draw_w"]
+    lines = parts.power_lines(columns, 0.0, parts.end_s)
     if not len(lines[0].points()[0]):
         return None
-    draw_w, demand_w, speed = lines
     bins = list(_bins(parts, lines))
     energy = "(site.draw_w * site.hold_s).sum()"
     readings = list(
@@ -147,24 +150,21 @@ def power(parts: RunParts) -> Section | None:
         )
     )
     if parts.cap_w is not None:
-        readings.insert(0, Reading("cap", parts.cap_w, "W", 'run["scenario"]["power"]["cap"]'))
+        label = "cap" if parts.is_capped else "cap not enforced"
+        readings.insert(0, Reading(label, parts.cap_w, "W", 'run["scenario"]["power"]["cap"]'))
         binds = "site.hold_s[(site.speed < 1) & (site.draw_w < site.demand_w)].sum() / end_s"
         over = 'site.hold_s[site.draw_w > run["scenario"]["power"]["cap"] * (1 + 1e-9)].sum()'
-        readings += of_metrics(
-            parts.metrics,
-            ("cap_binding_share", "time the cap binds", SHARE, binds),
-            ("time_over_cap_s", "time over the cap", "s", over),
-        )
+        if parts.is_capped:
+            readings += of_metrics(parts.metrics, ("cap_binding_share", "time the cap binds", SHARE, binds))
+        readings += of_metrics(parts.metrics, ("time_over_cap_s", "time over the cap", "s", over))
     return Section(
         "power",
-        "Power against the cap" if parts.cap_w is not None else "Power",
-        "What the site draws, and what it would draw at full speed; where the grey stands above the blue, jobs are "
-        f"slowed down. Beneath, the speed that the controller commands.{_band(lines)}",
-        "Draw and demand of the whole site [W], and commanded speed [-], steps that hold until the next row; the "
-        f"dashed line is the cap.{_thinned(lines)}",
-        f'{_period(bins)}draw, demand, speed = (site[["time_s", name]] for name in ("draw_w", "demand_w", "speed"))',
+        "Power against the cap" if parts.cap_w is not None else "Power, with no cap",
+        f"{_power_in_words(parts)}{_band(lines)}",
+        f"{_power_defined(parts)}{_thinned(lines)}",
+        f"{_period(bins)}drawn = site[{['time_s', *columns]}]",
         (*readings, *bins),
-        charts.power(draw_w, demand_w, speed, parts.cap_w, parts.end_s),
+        charts.power(lines[0], parts.cap_w, charts.Throttled(*lines[1:]) if parts.is_capped else None, parts.end_s),
     )
 
 
@@ -181,18 +181,51 @@ def overhead_split(parts: RunParts) -> Section | None:
             ("stall_share", "stalled in checkpoints", SHARE, stall),
         )
     )
+    of_jobs = tuple(
+        of_metrics(
+            parts.metrics,
+            ("job_stretch_mean", "job stretch, mean", RATIO, "job_stretch.mean()"),
+            ("job_stretch_p95", "job stretch, P95", RATIO, "job_stretch.quantile(0.95)"),
+        )
+    )
     return Section(
         "overhead",
         "Where the time went",
-        "All job time between launch and end, split into work done and what it was lost to.",
+        "All job time between launch and end, split into work done and what it was lost to."
+        + (" Jobs that are done took so many times their nominal duration (job stretch)." if of_jobs else ""),
         "Shares of the sum over jobs of the time from launch to the end of the job or of the run [%]; they sum to "
-        "100 %. The throttle's part is time computing less the full-speed work done in it.",
-        """\
+        "100 %. The throttle's part is time computing less the full-speed work done in it. Job stretch is launch to "
+        "end of a job / its full-speed work and the lone writes of its checkpoints, of the jobs done [-].",
+        f"""\
+{_LONE_WRITE}
 there_s = (jobs.end_s.fillna(end_s) - jobs.launch_s).sum()
-stall_s = checkpoints.stall_s.fillna(end_s - checkpoints.due_s).sum()""",
-        readings,
+stall_s = checkpoints.stall_s.fillna(end_s - checkpoints.due_s).sum()
+lone_s = (checkpoints.size_b / lone_b_s).groupby(checkpoints.job_id).sum()
+job_stretch = (jobs.end_s - jobs.launch_s) / (jobs.work_s + lone_s)""",
+        (*(reading._replace(in_sight=False) for reading in readings), *of_jobs),
         html=_split_bar(readings),
     )
+
+
+def _power_in_words(parts: RunParts) -> str:
+    if parts.is_capped:
+        return (
+            "What the site draws, and what it would draw at full speed; where the grey stands above the blue, jobs are "
+            "slowed down. Beneath, the speed that the controller commands."
+        )
+    if parts.cap_w is not None:
+        return "What the site draws. The cap is not enforced: every job computes at full speed."
+    return "What the site draws. With no cap every job computes at full speed."
+
+
+def _power_defined(parts: RunParts) -> str:
+    if parts.is_capped:
+        return (
+            "Draw and demand of the whole site [W], and commanded speed [-], steps that hold until the next row; the "
+            "dashed line is the cap."
+        )
+    cap = "" if parts.cap_w is None else "; the dashed line is the cap"
+    return f"Draw of the whole site [W], steps that hold until the next row{cap}."
 
 
 def _theory_sentence(estimate: Mapping[str, Any] | None) -> str:
@@ -202,6 +235,12 @@ def _theory_sentence(estimate: Mapping[str, Any] | None) -> str:
     if estimate["product_form"] is None and verdict == "busiest windows":
         verdict = "not drawn"
     return f"Product form ({verdict}): {estimate['because']}."
+
+
+def _together_sentence(parts: RunParts) -> str:
+    if not comes_and_goes(parts.metrics):
+        return ""
+    return " Independent phases take the jobs as there at the same time; here they come and go."
 
 
 def _to_length(shares: Sequence[float], length: int) -> Floats:
@@ -215,6 +254,7 @@ def _split_bar(readings: tuple[Reading, ...]) -> str:
         f'<span class="part part-{number}" style="flex-grow:{max(0.0, reading.value):.6f}" '
         f'title="{reading.label}: {reading.shown()}"></span>'
         for number, reading in enumerate(readings)
+        if reading.value > _NO_SHARE
     )
     keys = "".join(
         f'<li><span class="key part-{number}"></span>{reading.label} <b>{reading.shown()}</b></li>'

@@ -16,6 +16,7 @@ from twin.analysis.rhythm import Rhythm, rhythm
 from twin.recording import ROOT, Recording
 from twin.report.downsampling import MEAN_BINS, ThinnedLine
 from twin.report.figures import Line
+from twin.report.run_summary import is_enforced
 
 PERIOD = """\
 fires = checkpoints.groupby("job_id").write_start_s
@@ -45,7 +46,9 @@ class RunParts:
         self.manifest: Mapping[str, Any] = recording.manifest
         self.metrics: Mapping[str, Any] = recording.manifest["metrics"]
         self.end_s: float = recording.manifest["simulated_end_s"]
-        self.cap_w: float | None = recording.manifest["scenario"]["power"].get("cap")
+        power = recording.manifest["scenario"]["power"]
+        self.cap_w: float | None = power.get("cap")
+        self.is_capped = self.cap_w is not None and is_enforced(power)
 
     def has(self, *tables: str) -> bool:
         """Whether all these tables were recorded."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from math import inf
@@ -32,9 +33,14 @@ _SCALES: dict[str, Sequence[tuple[float, str]]] = {
     "B": ((1e18, "EB"), (1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1.0, "B")),
     "B/s": ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1.0, "B/s")),
 }
+_OF_THE_CAP = ("cap_binding_share", "time_over_cap_s")
+_OF_CONTROL = ("cap_binding_share",)  # says nothing without one
+_STEADY = 0.95  # of the time that jobs are there; with less they come and go
+_PRACTICALLY_NEVER = 1e-9  # of the time: a second in thirty years
 _BESIDE = ("checkpoint_duration_mean_s", "goodput", "mean_power_w")  # shown with the product form
 _BY_GROUP = ("_by_group", "_by_group_s")
 _ROUNDING = 1e-12  # a share that is a difference of others, and none
+_IDLE = "jobs come and go: idle before launch and after the end"
 _FEW = 4  # numbers of writers shown one by one
 _MOST_GROUPS = 8  # groups shown one by one
 _ALMOST = 0.99995  # what four digits show as 1
@@ -52,14 +58,59 @@ def summary(manifest: Mapping[str, Any]) -> dict[str, list[Line]]:
     """The lines of each section by its title, in the order of reading; values that are not known read ``-``."""
     estimate = manifest.get("estimate") or {}  # a run of an earlier version has none
     form = estimate.get("product_form") or {}
-    sections = metric_sections(manifest["metrics"], form.get("metrics", {}))
+    metrics = {name: value for name, value in manifest["metrics"].items() if name not in left_out(manifest)}
+    sections = metric_sections(metrics, form.get("metrics", {}))
+    if "Power" in sections:
+        sections["Power"].insert(0, Line("cap", cap_in_words(manifest["scenario"]["power"])))
     if manifest["import_report"] is not None:
-        sections["Launch log"] = list(_launch_log(manifest["import_report"]))
+        sections["Launch log"] = list(launch_log_lines(manifest["import_report"]))
     run = sections.pop("Run", [])
     sections["Run"] = [*run, *_run(manifest)]
     if estimate:
         sections["Run"].append(Line("product form", f"{estimate['verdict']}: {estimate['because']}"))
     return sections
+
+
+def left_out(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """Metrics that mean nothing for the run: those of a cap that is not there, or of a control that does nothing."""
+    power = manifest["scenario"]["power"]
+    if power.get("cap") is None:
+        return _OF_THE_CAP
+    return () if is_enforced(power) else _OF_CONTROL
+
+
+def cap_in_words(power: Mapping[str, Any]) -> str:
+    """The site's cap, given the section ``power`` of a scenario as resolved."""
+    if power.get("cap") is None:
+        return "no cap"
+    return scaled(power["cap"], "W") if is_enforced(power) else f"cap not enforced ({scaled(power['cap'], 'W')})"
+
+
+def comes_and_goes(metrics: Mapping[str, Any]) -> bool:
+    """Whether jobs are there for a part of the run only: then goodput tells of launches and ends, not of loss."""
+    present = metrics.get("present_share")
+    return present is not None and present < _STEADY
+
+
+def is_enforced(power: Mapping[str, Any]) -> bool:
+    """Whether the control holds the cap, if there is one, given the section ``power`` of a scenario as resolved."""
+    return bool(power["controller"]["policy"] != "none")
+
+
+def changes(manifest: Mapping[str, Any]) -> list[str]:
+    """What was set on top of the scenario file, a line each: ``power.cap = 12 MW``."""
+    found = manifest.get("overrides", ())  # a run of an earlier version has none
+    return [f"{override['key']} = {_set_to(override['value'], override['unit'])}" for override in found]
+
+
+def _set_to(value: Any, unit: str) -> str:
+    if isinstance(value, int | float) and unit:
+        return scaled(value, unit)
+    if isinstance(value, list):
+        return ", ".join(_set_to(item, unit) for item in value)
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def metric_sections(metrics: Mapping[str, Any], product_form: Mapping[str, Any]) -> dict[str, list[Line]]:
@@ -85,15 +136,21 @@ def _metric_lines(metric: Metric, metrics: Mapping[str, Any], product_form: Mapp
         yield from _by_group(metric, value or {})
     elif value is not None or metric.section != "failures":  # without failures in the scenario, not a word of them
         beside = "" if expected is None or metric.name not in _BESIDE else f" (product form {shown(metric, expected)})"
-        yield Line(metric.label, f"{shown(metric, value)}{beside}")
+        idle = f" ({_IDLE})" if metric.name == "goodput" and comes_and_goes(metrics) else ""
+        yield Line(metric.label, f"{shown(metric, value)}{beside}{idle}")
+
+
+def _has_whole(metric: Metric) -> bool:
+    """Whether the value of the whole fleet is a metric too."""
+    return metric.name.replace("_by_group", "") in METRICS
 
 
 def _by_group(metric: Metric, values: Mapping[str, Any]) -> Iterator[Line]:
-    """The value of each of the first groups; a single group is the fleet, whose value is shown already."""
-    if len(values) <= 1:
-        return
+    """The value of each of the first groups; a single group is the fleet, whose value may be shown already."""
     label = metric.label.replace(" by group", "")
-    for group, value in islice(values.items(), _MOST_GROUPS):
+    if len(values) == 1 and not _has_whole(metric):
+        yield Line(label, shown(metric, *values.values()))
+    for group, value in islice(values.items(), _MOST_GROUPS if len(values) > 1 else 0):
         yield Line(f"{label}, {group}", shown(metric, value))
     if len(values) > _MOST_GROUPS:
         yield Line(label, f"of {len(values) - _MOST_GROUPS} more groups in run.json")
@@ -128,12 +185,18 @@ def shown(metric: Metric, value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if metric.name.endswith(_SHARES):
-        return _percent(value)
+        return percent(value)
     return scaled(value, metric.unit)
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """A share in percent, to four digits; what rounding leaves is none."""
     return f"{100.0 * share if abs(share) > _ROUNDING else 0.0:.4g} %"
+
+
+def seldom(share: float) -> str:
+    """A share of time in percent, or in words where no run is long enough to see it."""
+    return "practically never" if 0.0 < share < _PRACTICALLY_NEVER else f"{100.0 * share:.4g} %"
 
 
 def _tail(shares: Sequence[float] | None, others: Mapping[str, Sequence[float] | None]) -> Iterator[Line]:
@@ -141,20 +204,27 @@ def _tail(shares: Sequence[float] | None, others: Mapping[str, Sequence[float] |
     peak = len(shares or ())
     for k in range(1, peak + 1):
         if shares is not None and (k <= _FEW or k == peak or k & (k - 1) == 0):
-            known = [f"{name} {_percent(other[k - 1])}" for name, other in others.items() if other and k <= len(other)]
+            known = [f"{name} {seldom(other[k - 1])}" for name, other in others.items() if other and k <= len(other)]
             beside = f" ({', '.join(known)})" if known else ""
-            yield Line(f"time with at least {k} writing", f"{_percent(shares[k - 1])}{beside}")
+            yield Line(f"time with at least {k} writing", f"{seldom(shares[k - 1])}{beside}")
 
 
-def _launch_log(report: Mapping[str, Any]) -> Iterator[Line]:
+def launch_log_lines(report: Mapping[str, Any]) -> Iterator[Line]:
+    """What was read of a launch log, what was dropped and why, and what was kept.
+
+    Args:
+        report: the import report of a manifest.
+    """
     yield Line("file", f"{report['file']} ({report['format']})")
     yield Line("rows read", f"{report['rows_read']:,}")
     for dropped in report["dropped"]:
-        yield Line("rows dropped", f"{dropped['rows']:,}, {dropped['reason']}")
+        first = f"first on line {dropped['first_line']:,}: '{dropped['example']}'"
+        yield Line("rows dropped", f"{dropped['rows']:,}, {dropped['reason']} ({first})")
     yield Line("rows kept", f"{report['rows_kept']:,}, {report['jobs']:,} jobs")
     yield Line("sizes", f"{_range(report['gpus'])} GPUs on {_range(report['nodes'])} nodes")
     shortest_s, longest_s = report["duration_s"]
     yield Line("work of a job", f"{scaled(shortest_s, 's')} to {scaled(longest_s, 's')}")
+    yield Line("submitted", f"{' to '.join(scaled(edge, 's') for edge in report['submit_s'])} after t = 0")
     yield Line("time zone", report["time_zone"])
     for note in report["notes"]:
         yield Line("note", note)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from twin.report.figures import Figure
-from twin.report.run_summary import scaled
+from twin.report.run_summary import percent, scaled
 from twin.report.scales import clock
 
 SHARE, RATIO, CLOCK, COUNT = "share", "ratio", "clock", "count"  # units of readings that ``scaled`` does not know
@@ -36,7 +36,7 @@ class Reading(NamedTuple):
     def shown(self) -> str:
         """The value as people read it."""
         if self.unit == SHARE:
-            return f"{100.0 * self.value:.4g} %"
+            return percent(self.value)
         if self.unit == RATIO:
             return f"{self.value:.3f}"
         if self.unit == CLOCK:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import yaml
 
 from twin.analysis.metrics import METRICS, Metric
-from twin.report.run_summary import scaled, shown
-
-_VERDICT = {True: '<span class="yes">applies</span>', False: "does not apply"}
+from twin.report.run_summary import percent, scaled, shown
 
 
-def all_numbers(metrics: Mapping[str, Any]) -> str:
+def all_numbers(metrics: Mapping[str, Any], left_out: Collection[str]) -> str:
     """Every summary number with its definition and the query that reads it; lists have a section of their own."""
     rows = []
-    for metric in METRICS.values():
+    for metric in (metric for metric in METRICS.values() if metric.name not in left_out):
         value = metrics.get(metric.name)
         query = f'run["metrics"]["{metric.name}"]'
         if isinstance(value, Mapping):
@@ -29,22 +27,23 @@ def all_numbers(metrics: Mapping[str, Any]) -> str:
 
 
 def promises(assumptions: Mapping[str, Any]) -> str:
-    """What the theory promises for the run: those that apply first, each with its reason."""
-    judged = sorted(assumptions["promises"].items(), key=lambda item: not item[1]["applies"])
-    rows = [
-        f'<tr><th>{escape(name)}</th><td class="number">{_VERDICT[found["applies"]]}</td>'
-        f'<td class="{"" if found["applies"] else "soft"}">{escape(found["why"])}</td></tr>'
-        for name, found in judged
-    ]
-    return _table(("promise", "", "what it says, or why it does not apply"), rows)
+    """What the theory promises for the run, and behind a fold what it does not, each with its reason."""
+    rows: dict[bool, list[str]] = {True: [], False: []}
+    for name, found in assumptions["promises"].items():
+        kind = "" if found["applies"] else "soft"
+        rows[found["applies"]].append(f'<tr><th>{escape(name)}</th><td class="{kind}">{escape(found["why"])}</td></tr>')
+    applying = _table(("promise that applies", "what it says"), rows[True]) if rows[True] else "<p>None applies.</p>"
+    others = _table(("promise", "why it does not apply"), rows[False])
+    return f"{applying}<details><summary>{len(rows[False])} promises that do not apply</summary>{others}</details>"
 
 
-def assumed(assumptions: Mapping[str, Any]) -> str:
+def assumed(assumptions: Mapping[str, Any], left_out: Collection[str]) -> str:
     """The assumptions but for the promises."""
     rows = []
     for name, value in assumptions.items():
-        if name != "promises":
-            rows.append(f"<tr><th>{escape(name.replace('_', ' '))}</th><td>{escape(_plain(value))}</td></tr>")
+        if name not in ("promises", *left_out):
+            plain = percent(value) if name.endswith("_share") and value is not None else _plain(value)
+            rows.append(f"<tr><th>{escape(name.replace('_', ' '))}</th><td>{escape(plain)}</td></tr>")
     return _table((), rows)
 
 
@@ -65,7 +64,14 @@ def import_report(report: Mapping[str, Any]) -> str:
     """How the launch log became jobs."""
     rows = [("file", f"{report['file']} ({report['format']})"), ("sha256", report["sha256"])]
     rows.append(("rows read", f"{report['rows_read']:,}"))
-    rows += [("dropped", f"{dropped['rows']:,}, {dropped['reason']}") for dropped in report["dropped"]]
+    rows += [
+        (
+            "dropped",
+            f"{dropped['rows']:,}, {dropped['reason']} (first on line {dropped['first_line']:,}: "
+            f"'{dropped['example']}')",
+        )
+        for dropped in report["dropped"]
+    ]
     rows += [("rows kept", f"{report['rows_kept']:,}"), ("jobs", f"{report['jobs']:,}")]
     rows += [(name, " to ".join(f"{edge:,}" for edge in report[name])) for name in ("gpus", "nodes")]
     rows.append(("work", " to ".join(scaled(edge, "s") for edge in report["duration_s"])))
@@ -84,7 +90,7 @@ def identity(manifest: Mapping[str, Any]) -> str:
     rows = {
         "seed": str(manifest["seed"]),
         "replica": str(manifest["replica"]),
-        "lane": manifest["lane"],
+        "engine": manifest["lane"],
         "scenario hash": manifest["scenario_hash"],
         "versions": versions,
         "trace rows": ", ".join(f"{table} {rows:,}" for table, rows in manifest["rows"].items()),

@@ -46,7 +46,8 @@ class Quantity:
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         kind = DIMENSIONS[self.dimension]
         bounds = {"exclusiveMinimum": self.above, "minimum": self.at_least, "maximum": self.at_most}
-        number = {"type": "number"} | {name: bound for name, bound in bounds.items() if abs(bound) < inf}
+        number: dict[str, Any] = {name: bound for name, bound in bounds.items() if abs(bound) < inf}
+        number |= {"type": "number"} | ({"description": f"in {kind.si}"} if kind.si else {})
         text = {
             "type": "string",
             "pattern": rf"^\s*{NUMBER}\s*({'|'.join(kind.units)})?\s*$",

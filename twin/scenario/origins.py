@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
 from pydantic import BaseModel
 
-from twin.scenario.models import Replay, Scenario
+from twin.scenario.launch_log import Replay
+from twin.scenario.models import Scenario
 
 
 def resolved(scenario: Scenario) -> dict[str, Any]:
@@ -19,7 +20,12 @@ def resolved(scenario: Scenario) -> dict[str, Any]:
 
 def scenario_hash(scenario: Scenario) -> str:
     """SHA-256 of the resolved scenario, in hexadecimal; it changes with any value."""
-    text = json.dumps(resolved(scenario), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hash_of(resolved(scenario))
+
+
+def hash_of(resolved_scenario: Mapping[str, Any]) -> str:
+    """The same of a scenario as resolved, wherever it was kept."""
+    text = json.dumps(resolved_scenario, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return sha256(text.encode()).hexdigest()
 
 

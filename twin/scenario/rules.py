@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING
 from twin.errors import Fault
 
 if TYPE_CHECKING:
-    from twin.scenario.models import JobGroup, NodePower, Replay, Scenario
+    from twin.scenario.job_groups import JobGroup, NodePower
+    from twin.scenario.launch_log import Replay
+    from twin.scenario.models import Scenario
 
 MAX_JOBS = 50_000  # what a run holds in some 500 MB
+
+# Less is legal, and in most scenarios a unit that was left out.
+_LEAST_NODE_W = 100.0
+_LEAST_SIZE_B = 1e6
+_LEAST_RATE_B_S = 1e6
+_NO_UNIT = 1000.0  # whoever writes a value below it without a unit thinks in a larger one
+_MW = 1e6
 
 
 def faults(scenario: Scenario) -> Iterator[Fault]:
@@ -47,11 +56,16 @@ def cap_faults(cap_w: float | None, jobs: Iterable[tuple[str, int, float]]) -> l
     if cap_w is None or cap_w > draw_w:
         return []
     rule = f"is at or below the idle draw of job {name!r} alone ({nodes} nodes x {idle_w:g} W = {draw_w:g} W)"
-    return [Fault("power.cap", f"{cap_w:g} W", f"{rule}, which could never compute", f"raise it above {draw_w:g} W")]
+    larger = [f"{cap_w:g} {unit}" for unit, watts in (("kW", 1e3), ("MW", 1e6)) if cap_w * watts > draw_w]
+    meant = f"; did you mean {larger[0]}?" if cap_w < idle_w and cap_w < _NO_UNIT and larger else ""
+    remedy = f"raise it above {draw_w:g} W{meant}"
+    return [Fault("power.cap", f"{cap_w:g} W", f"{rule}, which could never compute", remedy)]
 
 
 def warnings(scenario: Scenario) -> Iterator[str]:
     """What is legal, but perhaps not meant; one sentence each."""
+    yield from _units_left_out(scenario)
+    yield from _idle_draw_at_cap(scenario)
     if scenario.fleet is not None:
         owned = scenario.fleet.nodes
         for group in scenario.jobs:
@@ -61,8 +75,45 @@ def warnings(scenario: Scenario) -> Iterator[str]:
         yield "storage.degradation has no effect without storage.client_bandwidth"
     if scenario.power.cap_w is not None and scenario.power.controller.policy == "none":
         yield "power.cap is not enforced: power.controller.policy is none"
-    if len({group.nodes for group in scenario.jobs}) > 1:
-        yield "jobs of unequal nodes get equal shares of the store: storage.share is job"
+    nodes = [group.nodes for group in scenario.jobs]
+    if len(set(nodes)) > 1 and scenario.storage.share == "job":
+        yield (
+            f"jobs of {min(nodes)} nodes and jobs of {max(nodes)} nodes get equal shares of the store while they write "
+            "(storage.share is job); nothing to do if that is how your store works"
+        )
+
+
+def _units_left_out(scenario: Scenario) -> Iterator[str]:
+    """Values so small that a larger unit was probably meant."""
+    powers = {f"jobs[{index}].power": group.power for index, group in enumerate(scenario.jobs)}
+    if scenario.replay is not None:
+        powers["replay.profile.power"] = scenario.replay.job_profile.power
+    values = [
+        (f"{key}.compute", power.compute_w, "W", "per node", _LEAST_NODE_W, "kW") for key, power in powers.items()
+    ]
+    for index, group in enumerate(scenario.jobs):
+        size_b = group.checkpoint.size_b
+        values.append((f"jobs[{index}].checkpoint.size", size_b, "B", "for the whole job", _LEAST_SIZE_B, "GB"))
+    for name, rate_b_s, of_what in (
+        ("bandwidth", scenario.storage.bandwidth_b_s, "in all"),
+        ("client_bandwidth", scenario.storage.client_bandwidth_b_s, "of one job"),
+    ):
+        if rate_b_s is not None:
+            values.append((f"storage.{name}", rate_b_s, "B/s", of_what, _LEAST_RATE_B_S, "GB/s"))
+    for key, value, unit, of_what, least, larger in values:
+        if value < least:
+            meant = f"did you mean {value:g} {larger}?" if value < _NO_UNIT else f"a bare number is in {unit}"
+            yield f"{key} is {value:g} {unit} {of_what}; {meant}"
+
+
+def _idle_draw_at_cap(scenario: Scenario) -> Iterator[str]:
+    idle_w = sum(group.count * group.nodes * group.power.idle_w for group in scenario.jobs)
+    cap_w = scenario.power.enforced_cap_w
+    if idle_w >= cap_w:
+        yield (
+            f"power.cap is {cap_w / _MW:g} MW, and all jobs together draw {idle_w / _MW:g} MW at speed 0: while all "
+            "compute at once none moves, and the run may end as stalled; raise the cap or launch fewer jobs"
+        )
 
 
 def _names(groups: tuple[JobGroup, ...]) -> Iterator[Fault]:
@@ -105,12 +156,14 @@ def _trigger(key: str, group: JobGroup) -> Iterator[Fault]:
                 f"{key}.compute", "null", "must be a time with trigger: work", "write it as in 30 min", reads=(trigger,)
             )
         return
-    rule = "has no meaning with a checkpoint.trigger on the wall clock"
     if group.compute_s is not None:
-        value = f"{group.compute_s:g} s"
-        yield Fault(f"{key}.compute", value, rule, "remove it, or use trigger: work", reads=(trigger,))
+        rule = f"cannot stand beside {trigger}, which sets the time of each checkpoint itself, on the wall clock"
+        work = f"{group.compute_s:g} s"
+        remedy = f"remove compute to keep that clock, or remove trigger to write one after each {work} of work"
+        yield Fault(f"{key}.compute", work, rule, remedy, reads=(trigger,))
     if group.jitter is not None:
-        yield Fault(f"{key}.jitter", "", rule, "remove it, or use trigger: work", reads=(trigger,))
+        rule = f"has no effect with {trigger} on the wall clock, which nothing shifts"
+        yield Fault(f"{key}.jitter", "", rule, "remove jitter, or remove trigger", reads=(trigger,))
 
 
 def _node_power(key: str, power: NodePower) -> Iterator[Fault]:

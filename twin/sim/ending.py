@@ -20,12 +20,14 @@ class Ending:
         event: run the timeline until this.
         reason: the limit that was reached.
         cycles: checkpoints each job must have ended; 0 if that is no limit.
+        launched_s: the last launch [s].
     """
 
     def __init__(self, timeline: Timeline, stop: Stop, jobs: int) -> None:
         self.event = Moment(timeline)
         self.cycles = stop.cycles or 0
         self.reason: Reason = "time"
+        self.launched_s = 0.0
         self._timeline = timeline
         self._pending = jobs
         self._running = 0
@@ -47,6 +49,7 @@ class Ending:
         """A job starts."""
         self._pending -= 1
         self._running += 1
+        self.launched_s = self._timeline.now
 
     def reached_last_cycle(self) -> None:
         """A job has ended the checkpoint that completes the cycles asked for."""

@@ -12,7 +12,7 @@ from twin.laws.speed import dynamic_draw_w, mixed_target_speed, target_speed
 from twin.recording import ROOT, Rows
 from twin.scenario import Power
 from twin.sim.step_log import StepLog
-from twin.sim.timeline import Instant, Timeline
+from twin.sim.timeline import RECORD, Alarm, Instant, Timeline
 from twin.sim.virtual_clock import VirtualClock
 
 _REMEMBERED = 100_000  # feeder states kept, so that a long replay stays within bounded memory
@@ -72,8 +72,9 @@ class PowerFabric:
         self.running = [0] * len(profiles)
         self._states: dict[tuple[int, ...], FeederState] = {}
         self._settled = self._state((0,) * (2 * len(profiles)))
-        self._settled_s = 0.0
-        self._is_exceeded = False
+        self._is_exceeded = False  # more nodes in use than the fleet has, at the close of the last instant
+        self._fleet_watch = Alarm(timeline, self._watch_fleet, RECORD)
+        self._timeline = timeline
         if self._log is not None:
             self._log.note(0.0, self._settled.number)
 
@@ -83,28 +84,27 @@ class PowerFabric:
         state = self._states.get(loads) or self._state(loads)
         self.clock.settle(now_s, state.speed)
         if state is not self._settled:
-            if self._fleet_nodes is not None and now_s > self._settled_s:
-                self._watch_fleet(self._fleet_nodes)
             self._settled = state
-            self._settled_s = now_s
+            if self._fleet_nodes is not None and (state.nodes > self._fleet_nodes) is not self._is_exceeded:
+                self._fleet_watch.set(now_s)
             if self._log is not None:
                 self._log.note(now_s, state.number)
 
     def close(self) -> None:
         """Record the last instant; the run has ended."""
-        if self._fleet_nodes is not None:
-            self._watch_fleet(self._fleet_nodes)
         if self._log is not None:
             self._log.close()
 
-    def _watch_fleet(self, fleet_nodes: int) -> None:
-        """Record when the nodes in use rise above those of the fleet, at the close of an instant."""
-        was_exceeded, self._is_exceeded = self._is_exceeded, self._settled.nodes > fleet_nodes
+    def _watch_fleet(self, watch: Alarm) -> None:
+        """Record at the close of an instant that the nodes in use rose above those of the fleet in it."""
+        watch.callbacks = watch.again
+        assert self._fleet_nodes is not None
+        was_exceeded, self._is_exceeded = self._is_exceeded, self._settled.nodes > self._fleet_nodes
         if self._is_exceeded and not was_exceeded and self._events is not None:
             kind = self._events.code("kind", "fleet_exceeded")
             feeder = self._events.code("feeder", ROOT)
             detail = self._events.code("detail", "nodes in use, more than the fleet has")
-            self._events.append(self._settled_s, kind, Rows.NO_CODE, feeder, self._settled.nodes, detail)
+            self._events.append(self._timeline.now, kind, Rows.NO_CODE, feeder, self._settled.nodes, detail)
 
     def _write_rows(self, times_s: np.ndarray, numbers: np.ndarray) -> None:
         states = np.array([(state.demand_w, state.draw_w, state.speed) for state in self._states.values()])

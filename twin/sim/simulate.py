@@ -18,6 +18,8 @@ from twin.sim.training_job import Phase, TrainingJob
 Watch = Callable[[float, int, float], None]  # simulated time [s], events so far, share of the run done [-]
 _WATCHED_EVENTS = 10_000  # between two calls of the watch: some 50 ms
 _NAMES_SHOWN = 5
+_ROUNDS_WITHOUT_WORK = 1_000  # of the slowest wall-clock trigger, after which no work is to be hoped for
+_CYCLES_IN_NO_TIME = 100  # of a job, after which its clock is known to stand still: one jitter of 0 is luck, not many
 
 
 def simulate(
@@ -60,7 +62,7 @@ class Datacenter:
         self._rows = {name: Rows(name, sink, schema(name, provenance)) for name in TABLES if name in tables}
         rows = self._rows.get
         self._timeline = timeline = Timeline()
-        self._instant = instant = Instant(timeline, self._settle, self._stand_still)
+        self._instant = instant = Instant(timeline, self._settle, self._check_time_moves)
         self._ending = Ending(timeline, scenario.stop, len(jobs))
         profiles = sorted({job.power for job in jobs})
         fleet_nodes = None if scenario.fleet is None else scenario.fleet.nodes
@@ -83,6 +85,9 @@ class Datacenter:
         ]
         self._has_clocks = any(job.every_s is not None for job in jobs)
         self._stop = scenario.stop
+        self._worked_s = 0.0  # last instant with the end of a compute stretch due
+        self._long_instant_s = -1.0
+        self._cycles_before: list[int] = []  # of each job, early in that instant
 
     def run(self, max_events: int | None, watch: Watch | None) -> Outcome:
         """Queue every launch, in the order of ranks, and run to the end."""
@@ -119,26 +124,46 @@ class Datacenter:
     def _settle(self, now_s: float) -> None:
         self._fabric.settle(now_s)
         self._store.settle(now_s)
-        if self._fabric.clock.due_s == inf == self._store.clock.due_s:
+        if self._fabric.clock.due_s < inf:
+            self._worked_s = now_s
+        elif self._store.clock.due_s == inf or self._has_clocks:
             self._check_can_move(now_s)
 
     def _check_can_move(self, now_s: float) -> None:
-        """No phase end is due: something else must be."""
+        """No end of a compute stretch is due: something else must be."""
         ending = self._ending
-        if ending.awaits_launch or not ending.is_running:
+        if ending.awaits_launch or not ending.is_running or not any(self._fabric.computing):
             return
-        if self._has_clocks and any(job.is_clocked for job in self._jobs):
-            return
+        if clocks_s := [job.job.every_s or 0.0 for job in self._jobs if job.is_clocked]:
+            idle_s = now_s - max(self._worked_s, ending.launched_s)
+            if self._ends_without_work() or idle_s <= _ROUNDS_WITHOUT_WORK * max(clocks_s):
+                return
         cap_w = self._fabric.cap_w
         raise StalledError(
             f"the fleet can never move again after {now_s:g} s: the idle draw of the computing jobs alone reaches "
             f"power.cap = {cap_w:g} W, so every job stands at speed 0; raise power.cap or launch fewer jobs at once"
         )
 
-    def _stand_still(self) -> None:
-        """An instant without end: phases too short to move the clock at the present time."""
+    def _ends_without_work(self) -> bool:
+        """A limit of the run is reached by time, or by checkpoints of jobs that have done no work for them."""
+        cycles = self._stop.cycles
+        if self._stop.time_s is not None or cycles is None:
+            return self._stop.time_s is not None
+        return all(job.is_clocked or job.phase is Phase.DONE or job.cycle >= cycles for job in self._jobs)
+
+    def _check_time_moves(self) -> None:
+        """An instant of very many rounds: jobs that went through whole cycles in it will never leave it."""
         now_s = self._timeline.now
-        names = [job.job.name for job in self._jobs if job.began_and_ended_at(now_s)]
+        cycles = [job.cycle for job in self._jobs]
+        if self._long_instant_s != now_s:
+            self._long_instant_s, self._cycles_before = now_s, cycles
+        names = [
+            job.job.name
+            for job, before in zip(self._jobs, self._cycles_before, strict=True)
+            if job.cycle - before >= _CYCLES_IN_NO_TIME
+        ]
+        if not names:
+            return
         shown = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
         raise StalledError(
             f"simulated time stands still at {now_s:g} s: {shown} computes and writes again and again in that instant, "

@@ -2,8 +2,8 @@
 but for `_now`, which the hot path reads everywhere because the property would cost a call.
 
 SimPy sorts its queue by (time, priority, serial) and takes any integer priority, so the order within an instant
-is a priority: phase ends, then the settling, then the stop. An event whose ``callbacks`` are filled again can be
-queued again.
+is a priority: phase ends, then the settling, the record of its last state, then the stop. An event whose ``callbacks``
+are filled again can be queued again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import simpy
 from simpy.events import Event
 
-PHASE_END, SETTLE, STOP = range(3)
+PHASE_END, SETTLE, RECORD, STOP = range(4)
 
 Process = Generator[None, None, None]  # yields whenever it waits; who it waits for calls its ``__next__``
 
@@ -70,20 +70,20 @@ class Instant:
 
     Args:
         settle: takes the time [s]; grants, joins and sets rates.
-        stalled: raises the error of an instant that never ends.
+        endless: called after every ``ROUNDS`` settlings of one instant; raises the error of one that never ends.
 
     Attributes:
         is_asked: the present instant will be settled; whoever needs that calls ``ask`` unless this is true.
     """
 
-    ROUNDS = 20_000  # zero-length phases in a row at one time; a fleet that advances needs a handful
+    ROUNDS = 20_000  # a fleet that advances needs a handful, or one for each job whose marks lie within an ulp of time
 
-    def __init__(self, timeline: Timeline, settle: Callable[[float], None], stalled: Callable[[], None]) -> None:
+    def __init__(self, timeline: Timeline, settle: Callable[[float], None], endless: Callable[[], None]) -> None:
         self.is_asked = False
         self._timeline = timeline
         self._queue: list[Any] = timeline._queue
         self._settle = settle
-        self._stalled = stalled
+        self._endless = endless
         self._alarm = Alarm(timeline, self._close, SETTLE)
         self._last_s = -1.0
         self._rounds = 0
@@ -120,5 +120,5 @@ class Instant:
         if now_s != self._rounds_at_s:
             self._rounds_at_s, self._rounds = now_s, 0
         self._rounds += 1
-        if self._rounds > self.ROUNDS:
-            self._stalled()
+        if self._rounds % self.ROUNDS == 0:
+            self._endless()

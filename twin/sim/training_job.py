@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from math import floor, ulp
+from math import floor
 
-from twin.errors import StalledError
 from twin.fleet import Job
 from twin.recording import Rows
 from twin.sim.ending import Ending
@@ -119,10 +118,6 @@ class TrainingJob:
         """Ends of compute stretches and of writes so far."""
         return 2 * self.cycle + (self.phase is WRITING)
 
-    def began_and_ended_at(self, now_s: float) -> bool:
-        """It went through a whole cycle in the present instant."""
-        return self.cycle > 0 and self.phase is not DONE and self.compute_start_s == self.due_s == now_s
-
     def work_done_s(self, now_s: float) -> float:
         """Full-speed work done up to ``now_s`` [s], at the close of an instant or later in the same state."""
         if self.phase is COMPUTING:
@@ -197,11 +192,6 @@ class TrainingJob:
     def _set_next_tick(self, ticks: Alarm) -> None:
         every_s, offset_s, now_s = self.job.every_s, self.job.offset_s, self._timeline._now
         assert every_s is not None
-        if now_s + every_s == now_s:
-            raise StalledError(
-                f"job {self.job.name}: checkpoint.trigger.every is {every_s:g} s, too short for a clock that stands at "
-                f"{now_s:g} s and cannot tell less than {ulp(now_s):.1g} s there; lengthen it, or launch earlier"
-            )
         k = floor(max(0.0, (now_s - offset_s) / every_s))
         while offset_s + k * every_s <= now_s:
             k += 1

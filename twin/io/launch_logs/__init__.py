@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from twin.errors import Fault, LaunchLogError
 from twin.fleet import LaunchSchedule
+from twin.io.launch_logs.csv_rows import Leftovers
 from twin.io.launch_logs.import_report import ImportReport, import_report
 from twin.io.launch_logs.kalos import KALOS
-from twin.io.launch_logs.log_file import LogFile, Ragged
+from twin.io.launch_logs.log_file import LogFile
 from twin.io.launch_logs.log_format import LogFormat, Rows
 from twin.io.launch_logs.philly_csv import PHILLY_CSV
 from twin.io.launch_logs.row_checks import Block, Tally
@@ -27,6 +28,7 @@ FORMATS: dict[str, LogFormat] = {form.name: form for form in (SCHEDULE, KALOS, P
 """The known formats, by the name they have in ``replay.format``."""
 
 _MOST_ROWS = 4 * MAX_JOBS  # kept before repeated ones are dropped, so that memory stays bounded
+_MOST_USELESS = 1_000_000  # lines without a row, or with one that makes no sense, beyond the number of good rows
 _VALUES = ["submit_s", "job_id", "group", "gpus", "nodes", "work_s", "start_s"]
 
 
@@ -69,7 +71,7 @@ class _Reader:
         self._replay = replay
         if replay.starts == "start" and "start_s" not in self.names:
             rule = f"asks for start times, which {log.name} (format {form.name}) does not have"
-            raise LaunchLogError(str(Fault("replay.starts", "start", rule, "set replay.starts to submit")))
+            raise LaunchLogError(Fault("replay.starts", "start", rule, "set replay.starts to submit"))
 
     def first_submission_s(self) -> float:
         """First readable submission, on the clock of the log [s]; inf if there is none."""
@@ -101,16 +103,15 @@ class _Reader:
 
     def _blocks(self, tally: Tally) -> Iterator[tuple[Block, Rows]]:
         gpus_per_node = self._replay.job_profile.gpus_per_node
-        ragged = Ragged()
-        for raw in self.log.blocks(list(self.names.values()), ragged):
+        leftovers = Leftovers()
+        for raw in self.log.blocks(list(self.names.values()), leftovers):
             block = Block(raw, self.names, tally)
             yield block, self.form.rows(block, gpus_per_node)
-        if ragged.rows:
-            tally.rows_read += ragged.rows
-            tally.drop(
-                f"the line has not {ragged.fields} fields like the header", ragged.rows, ragged.line, ragged.text
-            )
-            tally.unreadable += ragged.rows
+            useless = leftovers.lines() + tally.blank_rows + tally.unreadable
+            if useless > tally.rows_read - tally.unreadable + _MOST_USELESS:
+                tally.drop_leftovers(leftovers)
+                raise _all_useless(self.log, tally)
+        tally.drop_leftovers(leftovers)
 
     def _filter(self, block: Block, rows: Rows, window: tuple[float, float] | None) -> None:
         smallest = self._replay.min_gpus
@@ -168,9 +169,19 @@ def _too_many(log: LogFile, rule: str) -> LaunchLogError:
 def _no_job_left(log: LogFile, tally: Tally) -> LaunchLogError:
     if not tally.rows_read:
         return log.fault("", "has a header line, but no rows", "name a log with one row per job")
-    told = "; ".join(dropped.sentence() for dropped in tally.reasons())
-    rule = f"leaves no job of {tally.rows_read} rows read ({told})"
-    return log.fault("", rule, "widen replay.window, lower replay.min_gpus, or mend the log")
+    rule = f"leaves no job of {tally.rows_read} rows read ({_told(tally)})"
+    return log.fault("", rule, tally.remedy() or "widen replay.window, lower replay.min_gpus, or mend the log")
+
+
+def _all_useless(log: LogFile, tally: Tally) -> LaunchLogError:
+    lines = tally.rows_read + tally.blank_rows + tally.comments
+    told = "; ".join(part for part in (_told(tally), f"{tally.blank_rows} blank, {tally.comments} comments") if part)
+    rule = f"holds hardly a row that can be read in its first {lines} lines ({told})"
+    return log.fault("", rule, "name a log with one row per job, and its format in replay.format")
+
+
+def _told(tally: Tally) -> str:
+    return "; ".join(dropped.sentence() for dropped in tally.reasons())
 
 
 def _schedule(rows: pd.DataFrame, origin_s: float, replay: Replay) -> LaunchSchedule:
@@ -187,5 +198,5 @@ def _schedule(rows: pd.DataFrame, origin_s: float, replay: Replay) -> LaunchSche
     )
     if (last_s := float(np.max(schedule.launch_s))) > MAX_TIME_S:
         rule = f"puts the last launch at {last_s:g} s, above {MAX_TIME_S:g} s"
-        raise LaunchLogError(str(Fault("replay.time_scale", f"{replay.time_scale:g}", rule, "lower it")))
+        raise LaunchLogError(Fault("replay.time_scale", f"{replay.time_scale:g}", rule, "lower it"))
     return schedule

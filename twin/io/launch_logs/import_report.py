@@ -12,7 +12,10 @@ from twin.fleet import LaunchSchedule
 from twin.io.launch_logs.log_file import LogFile
 from twin.io.launch_logs.log_format import LogFormat, Role
 from twin.io.launch_logs.row_checks import Dropped, Tally
+from twin.io.strict_yaml import shown
 from twin.scenario import Replay
+
+_LONGEST_NAME = 100  # characters of the name of a column
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ def import_report(
         wall_times=_wall_times(rows) if form.has_wall_times else None,
         time_zone=form.time_zone,
         repeated_rows=tally.repeated_rows,
-        columns_ignored=tuple(name for name in log.columns if name not in used),
+        columns_ignored=tuple(shown(name, _LONGEST_NAME) for name in log.columns if name not in used),
         notes=(*form.notes(names), *_notes(replay, schedule, tally)),
         warnings=tuple(_warnings(tally)),
     )
@@ -113,6 +116,8 @@ def _notes(replay: Replay, schedule: LaunchSchedule, tally: Tally) -> list[str]:
         notes.append(f"{tally.repeated_rows} of the rows kept repeat another one.")
     if tally.blank_rows:
         notes.append(f"{tally.blank_rows} blank lines are not counted as rows.")
+    if tally.comments:
+        notes.append(f"{tally.comments} lines that begin with # are not counted as rows.")
     return notes
 
 

@@ -35,11 +35,11 @@ def _notes(_: Mapping[Role, str]) -> tuple[str, ...]:
 KALOS = LogFormat(
     name="kalos",
     columns=(
-        LogColumn("job_id", ("job_id",)),
-        LogColumn("submit_s", ("arrival_time",)),
-        LogColumn("work_s", ("num_iteration",)),
-        LogColumn("nodes", ("gpu_workers",)),
-        LogColumn("gpus", ("gpu_per_worker",)),
+        LogColumn("job_id", ("job_id",), "name"),
+        LogColumn("submit_s", ("arrival_time",), "seconds"),
+        LogColumn("work_s", ("num_iteration",), "count"),
+        LogColumn("nodes", ("gpu_workers",), "count"),
+        LogColumn("gpus", ("gpu_per_worker",), "count"),
     ),
     rows=_rows,
     group="kalos",

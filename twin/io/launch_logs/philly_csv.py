@@ -32,10 +32,10 @@ def _notes(_: Mapping[Role, str]) -> tuple[str, ...]:
 PHILLY_CSV = LogFormat(
     name="philly-csv",
     columns=(
-        LogColumn("submit_s", ("timestamp",)),
-        LogColumn("work_s", ("duration",)),
-        LogColumn("gpus", ("num_gpus",)),
-        LogColumn("group", ("cluster",)),
+        LogColumn("submit_s", ("timestamp",), "date-time"),
+        LogColumn("work_s", ("duration",), "seconds"),
+        LogColumn("gpus", ("num_gpus",), "count"),
+        LogColumn("group", ("cluster",), "name"),
     ),
     rows=_rows,
     group="philly",

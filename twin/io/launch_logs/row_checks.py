@@ -12,11 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twin.io.launch_logs.log_file import RawBlock
-from twin.scenario import LEAST
+from twin.io.launch_logs import column_types
+from twin.io.launch_logs.csv_rows import Leftovers, RawBlock
+from twin.io.strict_yaml import shown
+from twin.scenario import LEAST, MAX_TIME_S
 
 _LONGEST_NAME = 200  # characters, as for a group of the scenario
 _SHOWN = 60  # characters of a value in a message
+_DATE_OR_CLOCK = r"^\s*[0-9]+([-/.][0-9]+[-/.]|-[0-9]+:|:)[0-9]"  # 2017-10-09, 9.10.2017, 1-02:03:04, 12:30
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class Dropped:
 
     Args:
         first_line: line of the first of them, from 1; the row of a Parquet file.
-        example: the value there, shortened.
+        example: the value there, shortened, with escapes for what cannot be seen.
     """
 
     reason: str
@@ -35,7 +38,7 @@ class Dropped:
 
     def sentence(self) -> str:
         """The same for people."""
-        return f"{self.rows}: {self.reason} (first on line {self.first_line}: {self.example!r})"
+        return f"{self.rows}: {self.reason} (first on line {self.first_line}: '{self.example}')"
 
 
 @dataclass(slots=True)
@@ -44,23 +47,41 @@ class Tally:
 
     Args:
         blank_rows: lines without a value, which are not counted as rows.
+        comments: lines that begin with # and are not counted as rows.
         repeated_rows: rows kept although they equal another one.
     """
 
     rows_read: int = 0
     unreadable: int = 0
     blank_rows: int = 0
+    comments: int = 0
     repeated_rows: int = 0
     _dropped: dict[str, Dropped] = field(default_factory=dict)
+    _remedies: dict[str, str] = field(default_factory=dict)
 
-    def drop(self, reason: str, rows: int, line: int, value: str) -> None:
+    def drop(self, reason: str, rows: int, line: int, value: str, remedy: str = "") -> None:
         """Count rows dropped for one reason; of all examples, the one on the first line is kept."""
-        shown = value if len(value) <= _SHOWN else value[:_SHOWN] + "..."
+        example = shown(value, _SHOWN)
         known = self._dropped.get(reason)
         if known is not None:
             rows += known.rows
-            line, shown = min((line, shown), (known.first_line, known.example))
-        self._dropped[reason] = Dropped(reason, rows, line, shown)
+            line, example = min((line, example), (known.first_line, known.example))
+        self._dropped[reason] = Dropped(reason, rows, line, example)
+        self._remedies[reason] = remedy
+
+    def drop_leftovers(self, leftovers: Leftovers) -> None:
+        """Count the lines of a file that gave no row, once it is read."""
+        self.blank_rows += leftovers.blank
+        self.comments += leftovers.comments
+        for reason, broken in leftovers.broken.items():
+            self.rows_read += broken.lines
+            self.unreadable += broken.lines
+            self.drop(reason, broken.lines, broken.first_line, broken.text)
+
+    def remedy(self) -> str:
+        """What to do about the most frequent reason; empty if nothing is known."""
+        reasons = self.reasons()
+        return self._remedies[reasons[0].reason] if reasons else ""
 
     def reasons(self) -> list[Dropped]:
         """Every reason, the most frequent first."""
@@ -77,36 +98,32 @@ class Block:
     """
 
     def __init__(self, raw: RawBlock, names: Mapping[Any, str], tally: Tally) -> None:
+        blank = _blank_rows([raw.columns[name] for name in names.values()])
+        rows = np.flatnonzero(~blank)
+        tally.rows_read += len(rows)
+        tally.blank_rows += len(blank) - len(rows)
         self._names = names
-        self._columns = {role: raw.columns[name] for role, name in names.items()}
+        self._columns = {role: raw.columns[name].take(pa.array(rows)) for role, name in names.items()}
         self._tally = tally
-        self.lines = raw.lines
+        self.lines = raw.lines[rows]
         """Line of each row in the file, from 1."""
-        self.stands = ~self._blank()
+        self.stands = np.ones(len(rows), dtype=bool)
         """Which rows have passed every check so far."""
-        tally.rows_read += int(self.stands.sum())
-        tally.blank_rows += int((~self.stands).sum())
 
     def __contains__(self, role: str) -> bool:
         return role in self._columns
 
-    def _blank(self) -> np.ndarray:
-        if not all(_is_text(column) for column in self._columns.values()):
-            return np.zeros(len(self.lines), dtype=bool)  # Parquet: rows are rows
-        return np.asarray(
-            np.logical_and.reduce([np.asarray(pc.equal(column, "")) for column in self._columns.values()])
-        )
-
-    def drop(self, failed: np.ndarray, reason: str, role: str) -> None:
+    def drop(self, failed: np.ndarray, reason: str, role: str, remedy: str = "") -> None:
         """Drop the rows that still stood and cannot be read."""
-        self._tally.unreadable += self.leave_out(failed, reason, role)
+        self._tally.unreadable += self.leave_out(failed, reason, role, remedy)
 
-    def leave_out(self, failed: np.ndarray, reason: str, role: str) -> int:
+    def leave_out(self, failed: np.ndarray, reason: str, role: str, remedy: str = "") -> int:
         """Leave out the rows that still stood and are not wanted; how many they were."""
         rows = np.flatnonzero(failed & self.stands)
         if len(rows):
-            value = self._columns[role][int(rows[0])].as_py()
-            self._tally.drop(reason, len(rows), int(self.lines[rows[0]]), "" if value is None else str(value))
+            first = int(rows[0])
+            value = column_types.text(self._columns[role], first)
+            self._tally.drop(reason, len(rows), int(self.lines[first]), value, remedy)
             self.stands[rows] = False
         return len(rows)
 
@@ -118,13 +135,13 @@ class Block:
 
     def numbers(self, role: str, at_most: float, *, above_0: bool = False) -> np.ndarray:
         """A column of finite numbers in [0, at_most], or (0, at_most]; nan where the row was dropped."""
-        values = _parsed(self._columns[role], pa.float64(), _float)
+        values = self._floats(role)
         self._check(role, values, at_most, above_0=above_0)
         return np.where(self.stands, values, np.nan)
 
     def whole_numbers(self, role: str, at_most: int) -> np.ndarray:
         """A column of integers in [1, at_most], which may be written 8.0; 1 where the row was dropped."""
-        values = _parsed(self._columns[role], pa.float64(), _float)
+        values = self._floats(role)
         self._check(role, values, at_most, above_0=True)
         whole = np.where(self.stands, values, 1.0)
         self.drop(whole != np.floor(whole), f"{self._names[role]} is not a whole number", role)
@@ -132,8 +149,9 @@ class Block:
 
     def wall_times(self, role: str) -> np.ndarray:
         """A column of ISO date-times without zone, as seconds since 1970 on the same clock; nan where dropped."""
-        parsed = _parsed(self._columns[role], pa.timestamp("us"), _seconds_of_date_time)
-        values = np.where(parsed >= 0.0, parsed, np.nan)
+        column = self._columns[role]
+        parsed = _date_times(column) if _is_text(column) else column_types.floats(column)
+        values = np.where((parsed >= 0.0) & (parsed <= MAX_TIME_S), parsed, np.nan)
         self.drop(np.isnan(values), f"{self._names[role]} is no date-time without zone from 1970 on", role)
         return values
 
@@ -142,40 +160,68 @@ class Block:
         texts = pc.utf8_trim_whitespace(pc.fill_null(self._columns[role].cast(pa.string()), ""))
         lengths = np.asarray(pc.utf8_length(texts))
         self.drop(lengths > _LONGEST_NAME, f"{self._names[role]} is longer than {_LONGEST_NAME} characters", role)
+        is_visible = np.asarray(pc.utf8_is_printable(texts))
+        self.drop(~is_visible, f"{self._names[role]} holds a line break or another character that cannot be seen", role)
         if not may_be_empty:
             self.drop(lengths == 0, f"{self._names[role]} is empty", role)
         return texts
 
+    def _floats(self, role: str) -> np.ndarray:
+        column = self._columns[role]
+        return _numbers(column) if _is_text(column) else column_types.floats(column)
+
     def _check(self, role: str, values: np.ndarray, at_most: float, *, above_0: bool) -> None:
         name = self._names[role]
-        self.drop(~np.isfinite(values), f"{name} is not a finite number", role)
+        if (no_number := ~np.isfinite(values)).any():
+            self._drop_dates(role, no_number)
+            self.drop(no_number, f"{name} is not a finite number", role)
         self.drop(values < 0.0, f"{name} is negative", role)
         if above_0:
             self.drop(values == 0.0, f"{name} is 0", role)
             self.drop(values < LEAST, f"{name} is below {LEAST:g}", role)
         self.drop(values > at_most, f"{name} is above {at_most:g}", role)
 
+    def _drop_dates(self, role: str, no_number: np.ndarray) -> None:
+        column = self._columns[role]
+        if _is_text(column):
+            dates = np.asarray(pc.match_substring_regex(column, _DATE_OR_CLOCK))
+            reason = f"{self._names[role]} is a date or a clock time, not a number"
+            self.drop(no_number & dates, reason, role, "write every time as a number of seconds after any one moment")
+
+
+def _blank_rows(columns: list[Any]) -> np.ndarray:
+    """Which rows hold nothing; none of a Parquet file with numbers, where rows are rows."""
+    if not all(_is_text(column) for column in columns):
+        return np.zeros(len(columns[0]), dtype=bool)
+    return np.asarray(np.logical_and.reduce([np.asarray(pc.equal(column, "")) for column in columns]))
+
 
 def _is_text(column: Any) -> bool:
     return bool(pa.types.is_string(column.type))
 
 
-def _parsed(column: Any, kind: Any, parse: Callable[[str], float]) -> np.ndarray:
-    """A column as floats; date-times as seconds since 1970, what cannot be parsed as nan.
+def _numbers(column: Any) -> np.ndarray:
+    """Text as floats; nan for what is no number."""
+    return np.asarray(_parsed(column, pa.float64(), _float), dtype=np.float64)
+
+
+def _date_times(column: Any) -> np.ndarray:
+    """Text as seconds since 1970; nan for what is no date-time without zone."""
+    parsed = _parsed(column, pa.timestamp("us"), _seconds_of_date_time)
+    return parsed if isinstance(parsed, np.ndarray) else column_types.floats(parsed)
+
+
+def _parsed(column: Any, kind: Any, parse: Callable[[str], float]) -> Any:
+    """The texts as an Arrow array of the kind, or else as floats.
 
     Arrow parses a block at once but gives up at the first bad value; then each value is parsed by itself. Both accept
     the same values and round alike, so that a row does not depend on its neighbours.
     """
-    if not _is_text(column) and kind == pa.float64():
-        return np.asarray(column.cast(kind, safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
-    texts = pc.utf8_trim_whitespace(pc.fill_null(column.cast(pa.string()), ""))
+    texts = pc.utf8_trim_whitespace(column)
     try:
-        values = texts.cast(kind)
+        return texts.cast(kind)
     except pa.ArrowInvalid:
         return np.array([parse(text) for text in texts.to_pylist()])
-    if kind == pa.float64():
-        return np.asarray(values.to_numpy(zero_copy_only=False))
-    return np.asarray(values.cast(pa.int64())) / 1e6
 
 
 def _float(text: str) -> float:

@@ -36,4 +36,4 @@ def _date_s(edges: Edges, date: str) -> float:
 
 
 def _error(edges: Edges, rule: str, remedy: str) -> LaunchLogError:
-    return LaunchLogError(str(Fault("replay.window", f"[{edges[0]}, {edges[1]}]", rule, remedy)))
+    return LaunchLogError(Fault("replay.window", f"[{edges[0]}, {edges[1]}]", rule, remedy))

@@ -1,0 +1,29 @@
+"""Incidents of a run that its user should look at, in sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from twin.recording import Recording
+from twin.scenario import Scenario
+
+
+def incidents(scenario: Scenario, recording: Recording) -> list[str]:
+    """Warnings that follow from the events table of a run; none without that table."""
+    if scenario.fleet is None or "events" not in recording.sources:
+        return []
+    first: dict[str, Any] | None = None
+    times = 0
+    for batch in recording.batches("events", ["time_s", "kind", "value"]):
+        exceeded = batch.filter(pc.equal(batch["kind"].cast(pa.string()), "fleet_exceeded")).to_pylist()
+        times += len(exceeded)
+        first = first or next(iter(exceeded), None)
+    if first is None:
+        return []
+    return [
+        f"fleet.nodes: {scenario.fleet.nodes}: the jobs need more nodes at once, {times} times, "
+        f"first {first['value']:.0f} at {first['time_s']:g} s; raise fleet.nodes or launch the jobs further apart"
+    ]
