@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from inspect import getdoc, isclass
-from typing import Any
+from inspect import getdoc, isclass, signature
+from typing import Any, cast
 
 from pydantic import BaseModel
 
@@ -153,8 +153,13 @@ def _default(key: Key) -> str:
     origin = field.json_schema_extra
     if not isinstance(origin, dict):
         return ""
-    follows = field.default_factory_takes_validated_data
-    value = "from other keys" if follows else _shown(key, field.get_default(call_default_factory=True))
+    factory = field.default_factory
+    if factory is None:
+        value = _shown(key, field.default)
+    elif not isclass(factory) and signature(factory).parameters:
+        value = "from other keys"
+    else:
+        value = _shown(key, cast("Callable[[], Any]", factory)())
     return f"{value} ({origin['mark']}: {origin['source']})"
 
 
