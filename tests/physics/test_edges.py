@@ -87,6 +87,17 @@ def test_a_stopped_wall_clock_job_beside_one_that_waits_for_work_never_has_all_c
         simulate(scenario([clocked, waiting], {"cycles": 3}, cap=2.0))
 
 
+def test_a_stopped_job_goes_on_when_a_write_ends_though_the_last_wall_clock_job_is_done():
+    clocked = wall_clock_jobs({"at": [0.0]}, REFERENCE, work=1.0)
+    writers = group("b", 1.0, 200.0, {"at": [0.0]}, HEAVY_WRITERS, work=1.0)
+    stopped = group("c", 100.0, 1.0, {"at": [0.0]}, HEAVY_WRITERS, work=100.0)
+
+    jobs = columns(simulate(scenario([clocked, writers, stopped], {}, cap=4.5)), "jobs")
+
+    assert jobs["state"].tolist() == ["done", "done", "done"]
+    assert jobs["end_s"].argsort().tolist() == [0, 1, 2]
+
+
 def test_a_stopped_fleet_whose_writes_make_room_gets_its_work_done():
     apart = [
         wall_clock_jobs({"at": [0.0]}, HEAVY_WRITERS | {"write": 0.5}, every_s, work=3.0) | {"name": f"every {every_s}"}

@@ -138,6 +138,8 @@ class Datacenter:
             idle_s = now_s - max(self._worked_s, ending.launched_s)
             if self._ends_without_work() or idle_s <= _ROUNDS_WITHOUT_WORK * max(clocks_s):
                 return
+        elif self._store.clock.due_s < inf:
+            return
         cap_w = self._fabric.cap_w
         raise StalledError(
             f"the fleet can never move again after {now_s:g} s: the idle draw of the computing jobs alone reaches "
