@@ -102,3 +102,14 @@ def test_a_wrong_argument_is_shown_on_one_line_however_long_it_is(small: twin.Sc
 
     assert len(str(caught.value)) < 200
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["nope", ["jobs"], None])
+def test_a_table_read_is_one_that_was_recorded(small: twin.Scenario, name: Any) -> None:
+    with refused("table .*: is not in this recording"):
+        twin.simulate(small).table(name)
+
+
+def test_a_column_read_is_one_of_its_table(small: twin.Scenario) -> None:
+    with refused("table 'jobs': has no column 'zzz'; it has job_id, "):
+        twin.simulate(small).batches("jobs", ["job_id", "zzz"])

@@ -45,7 +45,7 @@ class EventKind(NamedTuple):
 
 EVENT_KINDS: dict[str, EventKind] = {
     "trigger_skipped": EventKind(
-        "1", "a wall-clock trigger fell in a stall of its job and was skipped; the value is its number, from 0"
+        "1", "a wall-clock trigger fell in a stall of its job and was skipped; the value is its number k"
     ),
     "fleet_exceeded": EventKind("1", "the nodes in use rose above fleet.nodes; the value is the nodes in use"),
 }
@@ -247,7 +247,11 @@ class Recording:
 
     def batches(self, table: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Rows of a table in order, in batches of bounded size."""
-        return self._source(table).batches(columns)
+        source = self._source(table)
+        known = [column.name for column in TABLES[table]]
+        if unknown := [name for name in columns if name not in known]:
+            raise TwinError(f"table {table!r}: has no column {unknown[0]!r}; it has {', '.join(known)}; name some of these")
+        return source.batches(columns)
 
     def table(self, name: str) -> pa.Table:
         """A table of the run, columns as in ``TABLES``."""
@@ -259,6 +263,6 @@ class Recording:
         return frame
 
     def _source(self, table: str) -> Source:
-        if table not in self.sources:
+        if not isinstance(table, str) or table not in self.sources:
             raise TwinError(f"table {table!r}: is not in this recording; it has {', '.join(self.sources) or 'none'}")
         return self.sources[table]

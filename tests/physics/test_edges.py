@@ -98,6 +98,31 @@ def test_a_stopped_job_goes_on_when_a_write_ends_though_the_last_wall_clock_job_
     assert jobs["end_s"].argsort().tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("long_writer", ["another job", "itself"])
+def test_a_fleet_that_one_long_write_stops_for_thousands_of_triggers_goes_on_after_it(long_writer):
+    if long_writer == "another job":
+        clocked = wall_clock_jobs({"at": [3.0]}, HEAVY_WRITERS | {"write": 0.5}, every_s=1.0, work=10.0)
+        clocked["checkpoint"]["size"] = 0.01
+        fleet = [clocked, group("b", 1.0, 5000.0, {"at": [0.0]}, HEAVY_WRITERS, work=1.0)]
+    else:
+        clocked = wall_clock_jobs({"at": [0.0]}, HEAVY_WRITERS, every_s=1.0, work=1.5)
+        clocked["checkpoint"]["size"] = 5000.0
+        fleet = [clocked, group("b", 100.0, 1.0, {"at": [0.0]}, HEAVY_WRITERS, work=100.0)]
+
+    jobs = columns(simulate(scenario(fleet, {}, cap=4.5)), "jobs")
+
+    assert jobs["state"].tolist() == ["done", "done"]
+    assert jobs["end_s"].max() > 5000.0
+
+
+def test_a_run_that_goes_on_beyond_what_a_clock_can_tell_is_an_error():
+    crawling = HEAVY_WRITERS | {"compute": 10_000.0, "idle": 1_000.0, "write": 500.0, "exponent": 10.0}
+    groups = [group(name, 1e11, 1.0, {"at": [0.0]}, crawling) for name in ("a", "b")]
+
+    with pytest.raises(StalledError, match=r"come to 4e\+12 s"):
+        simulate(scenario(groups, {"cycles": 3}, cap=2000.0000000001))
+
+
 def test_a_stopped_fleet_whose_writes_make_room_gets_its_work_done():
     apart = [
         wall_clock_jobs({"at": [0.0]}, HEAVY_WRITERS | {"write": 0.5}, every_s, work=3.0) | {"name": f"every {every_s}"}
@@ -259,3 +284,12 @@ def test_a_fleet_exceeded_within_an_instant_only_is_no_incident():
 
     assert columns(run, "jobs")["end_s"].tolist() == [11.0, 22.0]
     assert columns(run, "events")["kind"].tolist() == []
+
+
+def test_the_triggers_of_a_clock_reach_back_before_its_offset():
+    early = wall_clock_jobs({"at": [0.0]}, REFERENCE, every_s=7.0)
+    early["checkpoint"]["trigger"]["offset"] = 50.0
+
+    starts_s = columns(simulate(scenario([early], {"cycles": 3})), "checkpoints")["write_start_s"]
+
+    assert starts_s.tolist() == [1.0, 8.0, 15.0]

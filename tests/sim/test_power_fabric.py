@@ -45,6 +45,14 @@ def kept(monkeypatch):
     return remember
 
 
+def test_what_is_remembered_is_bounded_in_numbers_kept_too(kept, monkeypatch):
+    sizes = kept(100_000)
+    monkeypatch.setattr(power_fabric, "_REMEMBERED_COUNTS", 60)
+    api.simulate(api.load(unequal_fleet()))
+
+    assert max(sizes) == 1 + 60 // 6  # numbers of a state: two of each of three profiles
+
+
 @pytest.mark.parametrize("most", [2, 3, 10])
 def test_a_fabric_that_remembers_few_answers_writes_the_very_same_tables(kept, most):
     plain = api.simulate(api.load(unequal_fleet()))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from math import inf
 from typing import Any, NamedTuple
 
 from twin.analysis.metrics import METRICS, Metric
@@ -45,6 +44,7 @@ _FEW = 4  # numbers of writers shown one by one
 _MOST_GROUPS = 8  # groups shown one by one
 _ALMOST = 0.99995  # what four digits show as 1
 _ALL_DIGITS = 1000.0
+_TOO_LONG = 1e12  # to be read digit by digit
 
 
 class Line(NamedTuple):
@@ -174,8 +174,8 @@ def scaled(value: float, unit: str) -> str:
 
 
 def _digits(value: float) -> str:
-    """Four significant digits, without an exponent for large values."""
-    return f"{value:,.0f}" if _ALL_DIGITS <= abs(value) < inf else f"{value:.4g}"
+    """Four significant digits, without an exponent but for the largest values."""
+    return f"{value:,.0f}" if _ALL_DIGITS <= abs(value) < _TOO_LONG else f"{value:.4g}"
 
 
 def shown(metric: Metric, value: Any) -> str:
@@ -226,6 +226,8 @@ def launch_log_lines(report: Mapping[str, Any]) -> Iterator[Line]:
     yield Line("work of a job", f"{scaled(shortest_s, 's')} to {scaled(longest_s, 's')}")
     yield Line("submitted", f"{' to '.join(scaled(edge, 's') for edge in report['submit_s'])} after t = 0")
     yield Line("time zone", report["time_zone"])
+    if report["columns_ignored"]:
+        yield Line("columns not read", ", ".join(report["columns_ignored"]))
     for note in report["notes"]:
         yield Line("note", note)
 

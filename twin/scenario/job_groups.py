@@ -57,7 +57,11 @@ class WallClock(Model):
         "every", "30 min", "Time from one trigger to the next; one that falls in a stall is skipped and recorded."
     )
     offset_s: Time = default(
-        "offset", 0.0, "choice", "the start of the run", "The triggers are at offset + k x every, k a whole number."
+        "offset",
+        0.0,
+        "choice",
+        "the start of the run",
+        "The triggers are at offset + k x every, for every whole number k, below 0 too.",
     )
 
 

@@ -15,7 +15,8 @@ from twin.sim.step_log import StepLog
 from twin.sim.timeline import RECORD, Alarm, Instant, Timeline
 from twin.sim.virtual_clock import VirtualClock
 
-_REMEMBERED = 100_000  # feeder states kept, so that a long replay stays within bounded memory
+_REMEMBERED = 100_000  # feeder states kept, so that a long replay stays within bounded memory,
+_REMEMBERED_COUNTS = 1_000_000  # and whole numbers in all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ class PowerFabric:
         drawn_w = 0.0
         for profile_w, exponent in zip(dynamic_w, exponents, strict=True):
             drawn_w += dynamic_draw_w(profile_w, speed, exponent)
-        if len(self._states) == _REMEMBERED:
+        if len(self._states) >= min(_REMEMBERED, 1 + _REMEMBERED_COUNTS // (2 * count)):
             self._forget_states()
         draw_w = min(fixed_w + drawn_w, max(fixed_w, self.cap_w))  # the speed meets the cap up to its last digit
         state = FeederState(len(self._states), loads, fixed_w + full_w, draw_w, speed, sum(loads[count:]))

@@ -8,16 +8,17 @@ from math import inf, ulp
 from twin.errors import StalledError, TwinError
 from twin.fleet import Job
 from twin.recording import TABLES, Outcome, Rows, Sink, schema
-from twin.scenario import Scenario
+from twin.scenario import MAX_TIME_S, Scenario
 from twin.sim.ending import Ending
 from twin.sim.power_fabric import PowerFabric
 from twin.sim.storage_server import StorageServer
-from twin.sim.timeline import Instant, Timeline
+from twin.sim.timeline import STOP, Alarm, Instant, Timeline
 from twin.sim.training_job import Phase, TrainingJob
 
 Watch = Callable[[float, int, float], None]  # simulated time [s], events so far, share of the run done [-]
 _WATCHED_EVENTS = 10_000  # between two calls of the watch: some 50 ms
 _NAMES_SHOWN = 5
+_LATEST_S = 4.0 * MAX_TIME_S  # after a launch and some phases of the longest time
 _ROUNDS_WITHOUT_WORK = 1_000  # of the slowest wall-clock trigger, after which no work is to be hoped for
 _CYCLES_IN_NO_TIME = 100  # of a job, after which its clock is known to stand still: one jitter of 0 is luck, not many
 
@@ -85,6 +86,8 @@ class Datacenter:
         ]
         self._has_clocks = any(job.every_s is not None for job in jobs)
         self._stop = scenario.stop
+        if scenario.stop.time_s is None:
+            Alarm(timeline, self._give_up, STOP).set(_LATEST_S)
         self._worked_s = 0.0  # last instant with the end of a compute stretch due
         self._long_instant_s = -1.0
         self._cycles_before: list[int] = []  # of each job, early in that instant
@@ -138,6 +141,8 @@ class Datacenter:
             idle_s = now_s - max(self._worked_s, ending.launched_s)
             if self._ends_without_work() or idle_s <= _ROUNDS_WITHOUT_WORK * max(clocks_s):
                 return
+            if not all(job.has_written_since(now_s - idle_s) for job in self._jobs):
+                return
         elif self._store.clock.due_s < inf:
             return
         cap_w = self._fabric.cap_w
@@ -152,6 +157,13 @@ class Datacenter:
         if self._stop.time_s is not None or cycles is None:
             return self._stop.time_s is not None
         return all(job.is_clocked or job.phase is Phase.DONE or job.cycle >= cycles for job in self._jobs)
+
+    def _give_up(self, _alarm: Alarm) -> None:
+        """The clock has become too coarse for what happens on it."""
+        raise StalledError(
+            f"the run has come to {_LATEST_S:g} s without an end, where a clock cannot tell less than "
+            f"{ulp(_LATEST_S):.1g} s: it is as good as stalled; give stop.time, or see which job hardly moves"
+        )
 
     def _check_time_moves(self) -> None:
         """An instant of very many rounds: jobs that went through whole cycles in it will never leave it."""

@@ -118,6 +118,12 @@ class TrainingJob:
         """Ends of compute stretches and of writes so far."""
         return 2 * self.cycle + (self.phase is WRITING)
 
+    def has_written_since(self, time_s: float) -> bool:
+        """It computes, and a write of its own has ended since ``time_s`` [s], or it waits for nothing that will end."""
+        if self.phase is WRITING and self.job.every_s is None:
+            return False
+        return self.job.every_s is None or self.phase in (PENDING, DONE) or self.compute_start_s > time_s
+
     def work_done_s(self, now_s: float) -> float:
         """Full-speed work done up to ``now_s`` [s], at the close of an instant or later in the same state."""
         if self.phase is COMPUTING:
@@ -192,7 +198,7 @@ class TrainingJob:
     def _set_next_tick(self, ticks: Alarm) -> None:
         every_s, offset_s, now_s = self.job.every_s, self.job.offset_s, self._timeline._now
         assert every_s is not None
-        k = floor(max(0.0, (now_s - offset_s) / every_s))
+        k = floor((now_s - offset_s) / every_s)
         while offset_s + k * every_s <= now_s:
             k += 1
         self._tick_number = k
