@@ -281,6 +281,13 @@ def test_on_a_terminal_the_summary_ends_with_how_to_see_the_page(
     assert out.endswith("page.html\n") == bool(hints)
 
 
+def test_on_a_terminal_a_run_with_a_page_ends_with_where_the_page_is(run, scenario, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    _, out, _ = run("run", scenario, "--out", "mine", "--report")
+    assert out.endswith("\nto see it: open mine.html in a browser\n")
+    assert Path("mine.html").is_file()
+
+
 def test_without_out_a_run_goes_to_a_folder_of_its_name(run, scenario):
     code, _, err = run("run", scenario)
     assert (code, err) == (0, "run directory: runs/four-in-turn\n")
@@ -478,7 +485,7 @@ def test_a_changed_scenario_says_what_was_changed_and_not_the_answer_to_the_file
     scenario = str(Path(__file__).parents[1] / "scenarios/phase-blind.yaml")
 
     assert cli.main(["run", scenario, "--out", str(tmp_path / "as-written")]) == 0
-    assert "answer: No." in capsys.readouterr().out
+    assert "answer expected: No." in capsys.readouterr().out
     assert cli.main(["run", scenario, "--out", str(tmp_path / "changed"), "--set", "stop.cycles=3", "--seed", "1"]) == 0
     printed = capsys.readouterr().out
     assert "answer" not in printed

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -63,7 +65,7 @@ def files() -> list[str]:
 def test_init_alone_writes_a_scenario_and_says_what_to_type_next(twin):
     assert twin("init") == (
         0,
-        "wrote mid-fleet.yaml\nnext: twin run mid-fleet.yaml\nother starters: twin init --list\n",
+        "wrote mid-fleet.yaml\nnext: twin run mid-fleet.yaml --report\nother starters: twin init --list\n",
         "",
     )
     assert files() == ["mid-fleet.yaml"]
@@ -125,6 +127,16 @@ COMMAND = "import sys; from twin.__main__ import main; print('ready', flush=True
 RUN = [sys.executable, "-c", COMMAND, "run", "endless.yaml", "--out", "out"]
 
 
+@contextmanager
+def started(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A process, ended with the block whatever happens in it."""
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def wait_for_rows() -> None:
     for _ in range(1200):
         if any(path.stat().st_size > 1000 for path in Path.cwd().glob(".*/*.parquet")):
@@ -134,10 +146,10 @@ def wait_for_rows() -> None:
 
 
 def test_a_terminated_run_leaves_nothing_and_no_traceback(endless):
-    command = subprocess.Popen(RUN, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
-    wait_for_rows()
-    command.send_signal(signal.SIGTERM)
-    out, err = command.communicate(timeout=60)
+    with started(RUN) as command:
+        wait_for_rows()
+        command.send_signal(signal.SIGTERM)
+        out, err = command.communicate(timeout=60)
     assert (command.returncode, out, err) == (143, b"ready\n", b"terminated\n")
     assert files() == ["endless.yaml"]
 
@@ -145,12 +157,12 @@ def test_a_terminated_run_leaves_nothing_and_no_traceback(endless):
 @pytest.mark.parametrize("round_number", range(8))
 def test_an_interrupt_at_any_moment_ends_with_130_and_leaves_nothing(endless, round_number):
     delay_s = random.Random(round_number).uniform(0.01, 1.5)  # noqa: S311 - loading takes about 1 s, then it writes
-    command = subprocess.Popen(RUN, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert command.stdout is not None
-    assert command.stdout.readline() == b"ready\n"
-    time.sleep(delay_s)
-    command.send_signal(signal.SIGINT)
-    _, err = command.communicate(timeout=60)
+    with started(RUN) as command:
+        assert command.stdout is not None
+        assert command.stdout.readline() == b"ready\n"
+        time.sleep(delay_s)
+        command.send_signal(signal.SIGINT)
+        _, err = command.communicate(timeout=60)
     assert command.returncode == 130
     assert err.strip() in (b"interrupted", b"")
     assert files() == ["endless.yaml"]
@@ -158,10 +170,10 @@ def test_an_interrupt_at_any_moment_ends_with_130_and_leaves_nothing(endless, ro
 
 def test_an_interrupted_replacement_leaves_the_old_run(twin, endless):
     assert twin("run", "endless.yaml", "--out", "out", "--quiet", "--set", "stop.cycles=3")[0] == 0
-    command = subprocess.Popen([*RUN, "--force"], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
-    wait_for_rows()
-    command.send_signal(signal.SIGINT)
-    command.communicate(timeout=60)
+    with started([*RUN, "--force"]) as command:
+        wait_for_rows()
+        command.send_signal(signal.SIGINT)
+        command.communicate(timeout=60)
     assert command.returncode == 130
     assert files() == ["endless.yaml", "out"]
     assert open_run("out").manifest["scenario"]["stop"]["cycles"] == 3

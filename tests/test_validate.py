@@ -121,3 +121,10 @@ def test_run_shows_the_first_line_of_each_reason_and_no_control_characters(run, 
     assert code == 0
     assert "(first on line 3: 'b\\x1b[2J')" in out
     assert "\x1b[2J" not in out
+
+
+def test_columns_that_are_not_read_are_named(run, replay):
+    Path("log.csv").write_text("job_id,submit_s,nodes,work_s,state,user\na,0,1,60,FAILED,me\n")
+    out = run("validate", replay)[1]
+
+    assert any(" ".join(line.split()) == "columns not read state, user" for line in out.splitlines())

@@ -144,7 +144,7 @@ def init(name: str | None, lists: bool) -> None:
         scenario, *logs = bundled.write(name or bundled.DEFAULT, Path())
     for file in (scenario, *logs):
         click.echo(f"wrote {file}")
-    click.echo(f"next: twin run {scenario}")
+    click.echo(f"next: twin run {scenario} --report")
     if name is None:
         click.echo("other starters: twin init --list")
 
@@ -238,8 +238,13 @@ def run(
         _print_json(manifest)
     elif not quiet:
         _print_summary(manifest)
-        if sys.stdout.isatty() and not with_report:
-            click.echo(f"\nto see it: twin report {shlex.quote(str(folder))} -o page.html")
+        if sys.stdout.isatty():
+            to_see_it = (
+                f"open {page_file.beside(folder)} in a browser"
+                if with_report
+                else f"twin report {shlex.quote(str(folder))} -o page.html"
+            )
+            click.echo(f"\nto see it: {to_see_it}")
 
 
 @cli.command()
@@ -387,7 +392,7 @@ def _print_summary(manifest: Mapping[str, Any]) -> None:
 
 def _print_head(name: str, question: str | None, answer: str | None) -> None:
     click.secho(name, bold=True)
-    for key, text in (("question", question), ("answer", answer)):
+    for key, text in (("question", question), ("answer expected", answer)):
         if text:
             click.echo(f"{key}: {text.strip()}")
 

@@ -250,7 +250,9 @@ class Recording:
         source = self._source(table)
         known = [column.name for column in TABLES[table]]
         if unknown := [name for name in columns if name not in known]:
-            raise TwinError(f"table {table!r}: has no column {unknown[0]!r}; it has {', '.join(known)}; name some of these")
+            raise TwinError(
+                f"table {table!r}: has no column {unknown[0]!r}; it has {', '.join(known)}; name some of these"
+            )
         return source.batches(columns)
 
     def table(self, name: str) -> pa.Table:

@@ -136,7 +136,8 @@ class Trial:
             left = f"mixture: {damage}"
         found = {self.old: "old", self.new: "new", "nothing": "nothing"}.get(left, left)
         failures.check(not found.startswith("mixture"), f"{self.name} killed {moment} leaves {left}")
-        code, error = twin(*self.arguments, *([] if "--force" in self.arguments else ["--force"]))
+        force = [] if found == "nothing" or "--force" in self.arguments else ["--force"]
+        code, error = twin(*self.arguments, *force)
         failures.check(code == 0, f"the next {self.name} after a kill {moment} ends with {code}: {error}")
         failures.check(self._state() == self.new, f"the next {self.name} after a kill {moment} gives something else")
         failures.check(not leftovers(), f"the next {self.name} after a kill {moment} leaves {leftovers()}")

@@ -21,7 +21,7 @@ from twin.cli import main
 
 MOST_S = 10.0
 MOST_MB = 500.0
-STUCK_S = 60  # after so long a process is ended by the system
+STUCK_S = 300  # after so long a process is ended by the system; long, for a machine that is busy with others
 _TRACE = re.compile(r"^Traceback|^\w*Warning: |: \w*Warning: ", re.MULTILINE)
 
 

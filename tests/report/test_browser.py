@@ -224,4 +224,4 @@ def test_a_chart_of_many_rows_scrolls_in_its_frame(opened):
     heights = opened("replay").evaluate(
         "[...document.querySelectorAll('.scroll')].map((each) => [each.clientHeight, each.scrollHeight])"
     )
-    assert all(shown <= 640 < whole for shown, whole in heights)
+    assert all(shown <= 960 < whole for shown, whole in heights)

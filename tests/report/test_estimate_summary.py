@@ -27,6 +27,12 @@ def test_the_verdict_comes_first():
     assert next(iter(lines_of(STEADY).values()))[0].label == "exact"
 
 
+def test_no_number_is_told_twice():
+    labels = [line.label for lines in lines_of(STEADY).values() for line in lines]
+
+    assert sorted(labels) == sorted(set(labels))
+
+
 def test_where_it_does_not_apply_the_reason_is_given_and_what_holds_without_contention():
     sections = lines_of(equal_jobs([0.0, 0.0], 1) | {"stop": {"time": 100.0}})
     alone = {line.label: line.value for line in sections["Without contention"]}

@@ -103,7 +103,8 @@ def test_a_label_or_a_word_of_the_field_is_explained_however_it_is_spelt(label, 
 
 
 def test_every_label_of_the_summary_and_of_the_page_is_explained():
-    jobs = [{"name": "a", "count": 3, "launch": {"uniform": 10.0}}, {"name": "b", "nodes": 2}]
+    size = {"checkpoint": {"size": 100.0}}
+    jobs = [{"name": "a", "count": 3, "launch": {"uniform": 10.0}} | size, {"name": "b", "nodes": 2} | size]
     text = scenario(jobs, {"cycles": 5}, power={"cap": "10 kW"}, failures={}, fleet={"nodes": 9})
     recording = twin.simulate(twin.load(text))
     labels = {line.label for lines in summary(recording.manifest).values() for line in lines}

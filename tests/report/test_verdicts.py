@@ -31,6 +31,12 @@ def test_the_time_lost_comes_first_and_the_longest_checkpoint_second():
     assert lines[1].endswith("; alone it would take 10 s")
 
 
+def test_of_checkpoints_of_unequal_sizes_no_lone_time_is_told_since_only_their_mean_is_known():
+    assert "alone" in said()[1]
+    assert said(differences=["nodes", "size"])[1].startswith("the longest checkpoint takes")
+    assert "alone" not in said(differences=["nodes", "size"])[1]
+
+
 def test_jobs_that_are_done_are_told_by_their_delay():
     delay = {"jobs_done": 7, "job_stretch_mean": 1.05, "job_stretch_p95": 1.2}
 
@@ -51,7 +57,7 @@ def test_jobs_launched_at_one_instant_are_a_common_cause():
     ]
 
 
-@pytest.mark.parametrize(("load", "words"), [(1.2, "must overlap"), (0.8, "needed 80 % of the time")])
+@pytest.mark.parametrize(("load", "words"), [(1.2, "must overlap"), (0.8, "asked for 80 % of what it can serve")])
 def test_overlap_is_said_to_be_forced_by_a_load_above_1(load, words):
     assert any(words in line for line in said({"offered_load": load}))
 

@@ -154,7 +154,7 @@ def _passing(scenario: Scenario, jobs: Sequence[Job], stop_s: float, fleet: dict
     if any(window.product_form for window in windows):
         return Estimate("busiest windows", _PASSING, fleet, None, tuple(windows))
     reasons = "; ".join(dict.fromkeys(window.because for window in windows))
-    return Estimate("not applicable", f"{_PASSING}, and there {reasons}", fleet, None, tuple(windows))
+    return Estimate("not applicable", f"{_PASSING}, and there it does not hold: {reasons}", fleet, None, tuple(windows))
 
 
 def _reasons_against(scenario: Scenario, jobs: Sequence[Job]) -> str:

@@ -22,14 +22,15 @@ def estimate_summary(estimate: Mapping[str, Any]) -> dict[str, list[Line]]:
     fleet = metric_sections(estimate["fleet"], {})
     sections["Without contention"] = [line for lines in reversed(fleet.values()) for line in lines]
     if estimate["product_form"] is not None:
-        sections |= _form_sections(estimate["product_form"])
+        sections |= _form_sections(estimate["product_form"], estimate["fleet"])
     for window in estimate["windows"]:
         sections |= _window_sections(window)
     return sections
 
 
-def _form_sections(form: Mapping[str, Any]) -> dict[str, list[Line]]:
-    return metric_sections(form["metrics"], {}) | {"By number of jobs writing": list(_states(form["states"]))}
+def _form_sections(form: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, list[Line]]:
+    metrics = {name: value for name, value in form["metrics"].items() if name not in told}
+    return metric_sections(metrics, {}) | {"By number of jobs writing": list(_states(form["states"]))}
 
 
 def _window_sections(window: Mapping[str, Any]) -> dict[str, list[Line]]:

@@ -148,7 +148,7 @@ def phase_picture(parts: RunParts) -> Section | None:
         "phases",
         "Phases: drift, lock or storm",
         "A checkpoint fires when its first byte is written; this is when in the common period each one fires, cycle "
-        "after cycle. Level lines: the gaps between the jobs are locked. Slanting or wandering lines: they drift. "
+        "after cycle. Level lines: the gaps between the jobs stay. Slanting or wandering lines: they drift. "
         "Everything on one line: a storm. An even spread: none. R puts it in a number: 1 if all jobs of a period fire "
         "at once, near 0 if they are spread evenly."
         + ("" if marked else " Too many to mark one by one: the deeper the orange, the more fires in a cell."),

@@ -36,7 +36,7 @@ _FIRST_TILES, _FIRST_TILES_OF_PASSING_JOBS = (
     ("goodput", "checkpoint_duration_p50_s"),
     ("compute_share", "job_stretch_mean"),
 )
-_TALL_PX = 640  # a chart taller than that scrolls in its frame
+_TALL_PX = 960  # a chart taller than that scrolls in its frame
 # The browser itself is told to load nothing from anywhere.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 

@@ -11,10 +11,10 @@ from twin.report.run_summary import cap_in_words, comes_and_goes, percent, scale
 def verdicts(manifest: Mapping[str, Any]) -> list[str]:
     """The sentences, the most telling first; a run says nothing of what it did not record."""
     metrics, found = manifest["metrics"], manifest["assumptions"]
-    return [*_costs(metrics), *_moments(manifest), *_dynamics(found), *_notes(manifest)]
+    return [*_costs(metrics, found), *_moments(manifest), *_dynamics(found), *_notes(manifest)]
 
 
-def _costs(metrics: Mapping[str, Any]) -> Iterator[str]:
+def _costs(metrics: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
     if metrics.get("compute_share") is not None:
         yield (
             f"{percent(1.0 - metrics['compute_share'])} of the job time is lost: {percent(metrics['stall_share'])} "
@@ -22,7 +22,9 @@ def _costs(metrics: Mapping[str, Any]) -> Iterator[str]:
         )
     longest_s, lone_s = metrics.get("checkpoint_duration_max_s"), metrics.get("lone_checkpoint_by_group_s") or {}
     if longest_s is not None:
-        alone = f"; alone it would take {scaled(next(iter(lone_s.values())), 's')}" if len(lone_s) == 1 else ""
+        # The lone time is a mean: that of the longest one too only where all have one size.
+        is_known = len(lone_s) == 1 and "size" not in found["differences"]
+        alone = f"; alone it would take {scaled(next(iter(lone_s.values())), 's')}" if is_known else ""
         yield f"the longest checkpoint takes {scaled(longest_s, 's')}{alone}"
     if metrics.get("job_stretch_mean") is not None:
         yield (
@@ -54,7 +56,7 @@ def _moments(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"the store is asked for {load:.3g} times what it can serve: checkpoints must overlap"
             if load > 1.0
-            else f"the store is needed {percent(load)} of the time"
+            else f"the store is asked for {percent(load)} of what it can serve"
         )
 
 

@@ -23,6 +23,8 @@ _HOLDS: dict[Kind, tuple[str, str]] = {
     ),
     "date-time": ("date-times without zone, or text of such", "write it as timestamp without a time zone"),
 }
+_LONGEST = 250  # characters of a text that are kept, more than a name may have
+_CUT = " ..."
 
 
 def parquet_columns(file: pq.ParquetFile) -> list[tuple[str, Any]]:
@@ -47,8 +49,7 @@ def misfit(kind: Kind, column_type: Any) -> tuple[str, str] | None:
     """Rule and remedy, if a column of this Arrow type cannot be read as this kind; None if it can."""
     if _lost(column_type):
         return "is stored without its unit", "write it as plain durations"
-    value_type = column_type.value_type if types.is_dictionary(column_type) else column_type
-    if _is_text(value_type) or _fits(kind, value_type):
+    if is_text(column_type) or _fits(kind, _value_type(column_type)):
         return None
     holds, remedy = _HOLDS[kind]
     return f"must hold {holds}", remedy
@@ -63,6 +64,8 @@ def _fits(kind: Kind, value_type: Any) -> bool:
 def plain(column: Any) -> Any:
     """The same values as strings without nulls, numbers, durations or timestamps.
 
+    A text that is far too long for a name or a number keeps its beginning, with a mark that makes it neither.
+
     Args:
         column: an Arrow array of a type that fits some kind.
     Raises:
@@ -70,9 +73,12 @@ def plain(column: Any) -> Any:
     """
     column.validate(full=True)
     if types.is_dictionary(column.type):
+        values = column.dictionary
+        if is_text(values.type):  # before each row gets its own copy
+            column = pa.DictionaryArray.from_arrays(column.indices, _shortened(values))
         column = column.dictionary_decode()
-    if _is_text(column.type):
-        return pc.fill_null(column.cast(pa.string()), "")
+    if is_text(column.type):
+        return pc.fill_null(_shortened(column), "")
     if types.is_float16(column.type):  # Arrow casts it to hardly anything
         return pa.array(column.to_numpy(zero_copy_only=False).astype(np.float32), from_pandas=True)
     if types.is_date(column.type):
@@ -100,14 +106,28 @@ def text(column: Any, row: int) -> str:
     return str(value.cast(pa.string()).as_py())
 
 
-def _is_text(value_type: Any) -> bool:
-    """Text, or nulls alone, which are read as empty texts."""
+def is_text(column_type: Any) -> bool:
+    """Whether a column of this Arrow type holds text, or nulls alone, which are read as empty texts."""
+    value_type = _value_type(column_type)
     return bool(
         types.is_string(value_type)
         or types.is_large_string(value_type)
         or types.is_string_view(value_type)
         or types.is_null(value_type)
     )
+
+
+def _value_type(column_type: Any) -> Any:
+    return column_type.value_type if types.is_dictionary(column_type) else column_type
+
+
+def _shortened(texts: Any) -> Any:
+    texts = texts.cast(pa.string())
+    is_long = pc.greater(pc.utf8_length(texts), _LONGEST)
+    if not pc.any(is_long).as_py():
+        return texts
+    beginnings = pc.utf8_slice_codeunits(texts, 0, _LONGEST)
+    return pc.if_else(is_long, pc.binary_join_element_wise(beginnings, _CUT, ""), texts)
 
 
 def _is_number(value_type: Any) -> bool:

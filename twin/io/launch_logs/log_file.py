@@ -10,16 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from twin.errors import Fault, LaunchLogError
-from twin.io.launch_logs import column_types
+from twin.io.launch_logs import column_types, parquet_rows
 from twin.io.launch_logs.csv_rows import ByteStream, CsvText, Leftovers, RawBlock, UnreadableTextError
 from twin.io.strict_yaml import shown
 
-_BLOCK_ROWS = 1 << 16  # rows of Parquet decoded at a time
 _LEAST_EXPANDED_B = 32 << 20  # what a gzipped log may always expand to
 _MOST_EXPANSION = 50  # above that: logs are seen to expand three- to tenfold
 _LONGEST_MESSAGE = 1500  # characters of a part of one
@@ -81,17 +79,11 @@ class LogFile:
         """
         with self._as_launch_log_error():
             if self.is_parquet:
-                yield from self._parquet_blocks(wanted)
+                texts = [name for name in wanted if column_types.is_text(self.types[name])]
+                yield from parquet_rows.blocks(self.path, wanted, texts)
                 return
             with self._open_text() as file:
                 yield from CsvText(file).blocks(wanted, leftovers)
-
-    def _parquet_blocks(self, wanted: list[str]) -> Iterator[RawBlock]:
-        first = 1
-        for batch in pq.ParquetFile(self.path).iter_batches(_BLOCK_ROWS, columns=wanted):
-            columns = {name: column_types.plain(batch.column(name)) for name in wanted}
-            yield RawBlock(columns, np.arange(first, first + batch.num_rows))
-            first += batch.num_rows
 
     @contextmanager
     def _open_text(self) -> Iterator[ByteStream]:
