@@ -17,9 +17,10 @@ from click.testing import CliRunner
 from twin import api, cli, signals
 from twin.errors import StalledError
 from twin.report import explanations
-from twin.report.run_summary import scaled, summary
+from twin.report.run_summary import summary
 from twin.scenario import Scenario
 from twin.scenario.keys import keys
+from twin.units import scaled
 
 SCENARIO = """\
 twin: 1
@@ -37,16 +38,6 @@ def scenario(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("four.yaml").write_text(SCENARIO)
     return "four.yaml"
-
-
-@pytest.fixture
-def run(capsys):
-    def command(*arguments):
-        code = cli.main(arguments)
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return command
 
 
 # Help and version

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from twin import cli
 from twin.io.run_directory import open_run
 
 ENDLESS = """\
@@ -45,16 +44,6 @@ def endless():
     Path("endless.yaml").write_text(ENDLESS)
 
 
-@pytest.fixture
-def twin(capsys):
-    def command(*arguments):
-        code = cli.main(arguments)
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return command
-
-
 def files() -> list[str]:
     return sorted(path.name for path in Path().iterdir())
 
@@ -62,8 +51,8 @@ def files() -> list[str]:
 # init
 
 
-def test_init_alone_writes_a_scenario_and_says_what_to_type_next(twin):
-    assert twin("init") == (
+def test_init_alone_writes_a_scenario_and_says_what_to_type_next(run):
+    assert run("init") == (
         0,
         "wrote mid-fleet.yaml\nnext: twin run mid-fleet.yaml --report\nother starters: twin init --list\n",
         "",
@@ -71,8 +60,8 @@ def test_init_alone_writes_a_scenario_and_says_what_to_type_next(twin):
     assert files() == ["mid-fleet.yaml"]
 
 
-def test_init_lists_each_starter_in_a_line_with_its_question_and_writes_nothing(twin):
-    code, out, _ = twin("init", "--list")
+def test_init_lists_each_starter_in_a_line_with_its_question_and_writes_nothing(run):
+    code, out, _ = run("init", "--list")
     lines = out.splitlines()
     assert code == 0
     assert {"mid-fleet", "phase-blind", "replay", "staggered", "in-step"} <= {line.split()[0] for line in lines}
@@ -80,25 +69,25 @@ def test_init_lists_each_starter_in_a_line_with_its_question_and_writes_nothing(
     assert files() == []
 
 
-def test_a_starter_that_is_there_is_kept_and_init_ends_with_two(twin):
+def test_a_starter_that_is_there_is_kept_and_init_ends_with_two(run):
     Path("replay.yaml").write_text("mine")
-    code, out, err = twin("init", "replay")
+    code, out, err = run("init", "replay")
     assert (code, out) == (2, "")
     assert err.startswith("replay.yaml: exists already")
     assert Path("replay.yaml").read_text() == "mine"
 
 
-def test_a_replay_runs_in_the_folder_it_was_written_to(twin):
-    twin("init", "replay")
-    assert twin("run", "replay.yaml", "--quiet", "--set", "stop.time=1 d") == (0, "", "")
+def test_a_replay_runs_in_the_folder_it_was_written_to(run):
+    run("init", "replay")
+    assert run("run", "replay.yaml", "--quiet", "--set", "stop.time=1 d") == (0, "", "")
     assert files() == ["launches.csv", "replay.yaml", "runs"]
 
 
 # Limits and stalls
 
 
-def test_a_run_of_too_many_events_ends_with_two_and_writes_nothing(twin, endless):
-    code, out, err = twin("run", "endless.yaml", "--out", "out", "--max-events", "5000")
+def test_a_run_of_too_many_events_ends_with_two_and_writes_nothing(run, endless):
+    code, out, err = run("run", "endless.yaml", "--out", "out", "--max-events", "5000")
     assert (code, out) == (2, "")
     assert err.startswith("the run was given up after 5000 events")
     assert err.count("\n") == 1
@@ -106,15 +95,15 @@ def test_a_run_of_too_many_events_ends_with_two_and_writes_nothing(twin, endless
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "many"])
-def test_a_limit_that_is_no_positive_number_is_bad_input(twin, endless, limit):
-    code, _, err = twin("run", "endless.yaml", "--max-events", limit)
+def test_a_limit_that_is_no_positive_number_is_bad_input(run, endless, limit):
+    code, _, err = run("run", "endless.yaml", "--max-events", limit)
     assert code == 2
     assert "--max-events" in err
 
 
-def test_time_that_stands_still_ends_with_two_and_the_name_of_the_job(twin):
+def test_time_that_stands_still_ends_with_two_and_the_name_of_the_job(run):
     Path("standing.yaml").write_text(STANDING)
-    code, out, err = twin("run", "standing.yaml", "--out", "out")
+    code, out, err = run("run", "standing.yaml", "--out", "out")
     assert (code, out) == (2, "")
     assert err.startswith("simulated time stands still at 1e+09 s: tiny-0 ")
     assert "calm" not in err
@@ -168,8 +157,8 @@ def test_an_interrupt_at_any_moment_ends_with_130_and_leaves_nothing(endless, ro
     assert files() == ["endless.yaml"]
 
 
-def test_an_interrupted_replacement_leaves_the_old_run(twin, endless):
-    assert twin("run", "endless.yaml", "--out", "out", "--quiet", "--set", "stop.cycles=3")[0] == 0
+def test_an_interrupted_replacement_leaves_the_old_run(run, endless):
+    assert run("run", "endless.yaml", "--out", "out", "--quiet", "--set", "stop.cycles=3")[0] == 0
     with started([*RUN, "--force"]) as command:
         wait_for_rows()
         command.send_signal(signal.SIGINT)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from twin import api, cli
+from twin import api
 
 SCENARIO = """\
 twin: 1
@@ -24,16 +24,6 @@ def replay(tmp_path, monkeypatch):
     Path("log.csv").write_text(LOG)
     Path("replay.yaml").write_text(SCENARIO)
     return "replay.yaml"
-
-
-@pytest.fixture
-def run(capsys):
-    def command(*arguments):
-        code = cli.main(arguments)
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return command
 
 
 def test_a_replay_is_valid_with_the_rows_of_its_log_and_the_first_line_of_each_reason(run, replay):

@@ -18,13 +18,13 @@ from twin import recording
 from twin.analysis.assumptions import assumptions
 from twin.analysis.estimate import Estimate
 from twin.analysis.estimate import estimate as estimate_of
-from twin.analysis.incidents import incidents
+from twin.analysis.incidents import above_cap, incidents
 from twin.analysis.summary import summarise
 from twin.errors import ScenarioError, TwinError
 from twin.fleet import Job, jobs_of
 from twin.io import manifest, run_directory, scenario_files
+from twin.io.strict_yaml import shown
 from twin.recording import FORMAT_VERSION, TABLES, MemoryTable, Sink, Source, schema
-from twin.report.run_summary import scaled
 from twin.scenario import Scenario, cap_faults, defaulted, resolved, scenario_hash
 
 if TYPE_CHECKING:
@@ -250,8 +250,7 @@ def _listed(values: Collection[str], name: str) -> Collection[str]:
 
 def _shown(value: object) -> str:
     """A wrong argument, on one line of bounded length."""
-    text = repr(value)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+    return shown(repr(value), _MOST_SHOWN)
 
 
 def _check_engine(engine: str) -> None:
@@ -308,15 +307,7 @@ def _execute(plan: _Plan, sink: _FinishingSink, max_events: int | None, watch: W
         "metrics": metrics,
         "estimate": estimate_of(plan.scenario, plan.jobs).as_dict(),
         "import_report": plan.import_report,
-        "warnings": [*plan.warnings, *incidents(plan.scenario, recorded), *_over_the_cap(plan.scenario, metrics)],
+        "warnings": [*plan.warnings, *incidents(plan.scenario, recorded), *above_cap(plan.scenario, metrics)],
     }
     as_read_back: dict[str, Any] = json.loads(manifest.manifest_text(found))
     return as_read_back
-
-
-def _over_the_cap(scenario: Scenario, metrics: Mapping[str, Any]) -> list[str]:
-    """The warning of a draw above the cap; none if it never was, or if the power was not recorded."""
-    cap_w, over_s = scenario.power.cap_w, metrics.get("time_over_cap_s")
-    if cap_w is None or not over_s:
-        return []
-    return [f"the draw is above power.cap, {scaled(cap_w, 'W')}, for {scaled(over_s, 's')}"]

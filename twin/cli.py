@@ -1,4 +1,4 @@
-"""Arguments in, exit code out: 0 done, 1 a check failed, 2 bad input, 130 interrupted. The only place that prints."""
+"""Arguments in, exit code out; the only place that prints. What each code means stands in ``concepts.EXIT_CODES``."""
 
 from __future__ import annotations
 

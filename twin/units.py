@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from difflib import get_close_matches
@@ -40,6 +41,18 @@ DIMENSIONS: dict[str, Dimension] = {
     "fraction": Dimension({"%": "0.01"}, "", "12 %"),
     "number": Dimension({}, "", "2.5"),
 }
+
+_SCALES: dict[str, Sequence[tuple[float, str]]] = {
+    "s": ((DAY_S, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms")),
+    "W": ((1e9, "GW"), (1e6, "MW"), (1e3, "kW"), (1.0, "W")),
+    "W/s": ((1e9, "GW/s"), (1e6, "MW/s"), (1e3, "kW/s"), (1.0, "W/s")),
+    "J": ((3.6e12, "GWh"), (3.6e9, "MWh"), (3.6e6, "kWh"), (1.0, "J")),
+    "B": ((1e18, "EB"), (1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1.0, "B")),
+    "B/s": ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1.0, "B/s")),
+}
+_ALMOST = 0.99995  # what four digits show as 1
+_ALL_DIGITS = 1000.0
+_TOO_LONG = 1e12  # to be read digit by digit
 
 NUMBER = r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _QUANTITY = re.compile(rf"\s*({NUMBER})\s*((?:%|[^\W\d_]\S*)?)\s*")
@@ -170,3 +183,25 @@ def _unit_remedy(number: str, unit: str, kind: Dimension) -> str:
         return f"write it as in {kind.example}"
     is_bits = "b" in unit and "B" in meant
     return f"write {number} {meant}" + (", or an eighth of it if you mean bits" if is_bits else "")
+
+
+def scaled(value: float, unit: str) -> str:
+    """The value in the largest unit of which it is at least one, to four digits: ``22.8 s``, ``1.2 MW``.
+
+    Times change to a larger unit from two of it on: ``91.2 s`` stands beside ``22.8 s``.
+
+    Args:
+        value: in the unit given, an SI unit or ``1``.
+    """
+    scales = _SCALES.get(unit, ((1.0, "" if unit == "1" else unit),))
+    least = {size: 2.0 * size if unit == "s" and size > 1.0 else size for size, _ in scales}
+    fitting = (
+        scale for scale in scales if abs(value) >= _ALMOST * least[scale[0]] or (value == 0.0 and scale[0] == 1.0)
+    )
+    size, name = next(fitting, scales[-1])
+    return f"{_digits(value / size)} {name}".rstrip()
+
+
+def _digits(value: float) -> str:
+    """Four significant digits, without an exponent but for the largest values."""
+    return f"{value:,.0f}" if _ALL_DIGITS <= abs(value) < _TOO_LONG else f"{value:.4g}"

@@ -86,12 +86,18 @@ def with_spoiled_bytes(rng: Random, folder: Path) -> str:
     return _scenario(rng, form)
 
 
-def with_spoiled_rows(rng: Random, folder: Path, large_every: int) -> str:
-    """Rows unsorted, doubled, quoted, of other lengths; columns missing, doubled, renamed; other ends of lines."""
+def _good_log(rng: Random, folder: Path, large_every: int) -> tuple[str, Path]:
+    """Format and file of a log without a fault, one in ``large_every`` of them large."""
     form = rng.choice(tuple(HEADERS))
     is_large = rng.randrange(large_every) == 0
     log = folder / "log"
     write(rng, log, form, rows=rng.choice(LARGE if is_large else SMALL))
+    return form, log
+
+
+def with_spoiled_rows(rng: Random, folder: Path, large_every: int) -> str:
+    """Rows unsorted, doubled, quoted, of other lengths; columns missing, doubled, renamed; other ends of lines."""
+    form, log = _good_log(rng, folder, large_every)
     head, *body = log.read_text(encoding="utf-8").splitlines()
     if rng.random() < 0.5:
         rng.shuffle(body)
@@ -138,10 +144,7 @@ def with_spoiled_values(rng: Random, folder: Path) -> str:
 
 def with_spoiled_types(rng: Random, folder: Path, large_every: int) -> str:
     """A Parquet file: columns of other types, missing, doubled, renamed, with nulls or long texts; odd row groups."""
-    form = rng.choice(tuple(HEADERS))
-    is_large = rng.randrange(large_every) == 0
-    log = folder / "log"
-    write(rng, log, form, rows=rng.choice(LARGE if is_large else SMALL))
+    form, log = _good_log(rng, folder, large_every)
     table = arrow_csv.read_csv(log)
     for _ in range(rng.choice((0, 1, 1, 3))):
         column = rng.randrange(table.num_columns)

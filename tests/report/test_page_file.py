@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.fleets import run_of
-from twin import cli, unfinished
+from twin import unfinished
 from twin.errors import TwinError
 from twin.report import page_file
 from twin.report.page import GENERATOR
@@ -33,16 +33,6 @@ def runs(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def command(capsys):
-    def run(*arguments):
-        code = cli.main(arguments)
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return run
-
-
 def names(folder):
     return sorted(path.name for path in Path(folder).iterdir())
 
@@ -50,32 +40,32 @@ def names(folder):
 # twin report
 
 
-def test_without_out_the_page_is_beside_the_run_directory(runs, command):
-    assert command("report", "runs/small") == (0, "", "report: runs/small.html\n")
+def test_without_out_the_page_is_beside_the_run_directory(runs, run):
+    assert run("report", "runs/small") == (0, "", "report: runs/small.html\n")
     assert names("runs") == ["small", "small.html"]
     assert Path("runs/small.html").read_text().startswith("<!DOCTYPE html>")
 
 
-def test_the_page_goes_where_asked_and_folders_are_made(runs, command):
-    assert command("report", "runs/small", "-o", "pages/a.html", "--quiet") == (0, "", "")
+def test_the_page_goes_where_asked_and_folders_are_made(runs, run):
+    assert run("report", "runs/small", "-o", "pages/a.html", "--quiet") == (0, "", "")
     assert names("pages") == ["a.html"]
 
 
-def test_the_page_of_the_current_folder_is_beside_it(runs, command, monkeypatch):
+def test_the_page_of_the_current_folder_is_beside_it(runs, run, monkeypatch):
     monkeypatch.chdir("runs/small")
-    assert command("report", ".", "--quiet")[0] == 0
+    assert run("report", ".", "--quiet")[0] == 0
     assert names("..") == ["small", "small.html"]
 
 
-def test_an_earlier_report_is_replaced_unasked_and_another_file_only_by_force(runs, command):
-    assert command("report", "runs/small", "-o", "a.html")[0] == 0
-    assert command("report", "runs/small", "-o", "a.html")[0] == 0
+def test_an_earlier_report_is_replaced_unasked_and_another_file_only_by_force(runs, run):
+    assert run("report", "runs/small", "-o", "a.html")[0] == 0
+    assert run("report", "runs/small", "-o", "a.html")[0] == 0
     Path("notes.html").write_text("<html>mine</html>")
-    code, out, err = command("report", "runs/small", "-o", "notes.html")
+    code, out, err = run("report", "runs/small", "-o", "notes.html")
     assert (code, out) == (2, "")
     assert err.startswith("notes.html: exists, and is no racktwin report;")
     assert Path("notes.html").read_text() == "<html>mine</html>"
-    assert command("report", "runs/small", "-o", "notes.html", "--force")[0] == 0
+    assert run("report", "runs/small", "-o", "notes.html", "--force")[0] == 0
     assert "racktwin report" in Path("notes.html").read_text()
 
 
@@ -91,18 +81,18 @@ def test_an_earlier_report_is_replaced_unasked_and_another_file_only_by_force(ru
         (("report", "runs/small", "-o", "a\0.html"), "'a\\x00.html': a file name cannot hold a NUL"),
     ],
 )
-def test_what_cannot_be_reported_ends_with_two_and_a_message(runs, command, arguments, message):
-    code, out, err = command(*arguments)
+def test_what_cannot_be_reported_ends_with_two_and_a_message(runs, run, arguments, message):
+    code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith(message)
 
 
-def test_a_damaged_table_ends_with_two_and_no_page(runs, command):
+def test_a_damaged_table_ends_with_two_and_no_page(runs, run):
     table = Path("runs/small/storage.parquet")
     content = bytearray(table.read_bytes())
     content[4:200] = bytes(196)
     table.write_bytes(content)
-    code, _, err = command("report", "runs/small")
+    code, _, err = run("report", "runs/small")
     assert code == 2
     assert "the run directory is damaged" in err
     assert names("runs") == ["small"]
@@ -111,16 +101,16 @@ def test_a_damaged_table_ends_with_two_and_no_page(runs, command):
 # twin run --report
 
 
-def test_a_run_with_report_leaves_its_page_beside_its_directory(runs, command):
-    code, _, err = command("run", "pair.yaml", "--out", "out/pair", "--report")
+def test_a_run_with_report_leaves_its_page_beside_its_directory(runs, run):
+    code, _, err = run("run", "pair.yaml", "--out", "out/pair", "--report")
     assert code == 0
     assert err == "run directory: out/pair\nreport: out/pair.html\n"
     assert names("out") == ["pair", "pair.html"]
 
 
-def test_a_name_taken_by_another_file_is_found_before_the_run(runs, command):
+def test_a_name_taken_by_another_file_is_found_before_the_run(runs, run):
     Path("pair.html").write_text("mine")
-    code, _, err = command("run", "pair.yaml", "--out", "pair", "--report")
+    code, _, err = run("run", "pair.yaml", "--out", "pair", "--report")
     assert code == 2
     assert err.startswith("pair.html: exists")
     assert not Path("pair").exists()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from twin.analysis.metrics import Value
 from twin.recording import Recording
 from twin.scenario import Scenario
+from twin.units import scaled
 
 
 def incidents(scenario: Scenario, recording: Recording) -> list[str]:
@@ -27,3 +30,11 @@ def incidents(scenario: Scenario, recording: Recording) -> list[str]:
         f"fleet.nodes: {scenario.fleet.nodes}: the jobs need more nodes at once, {times} times, "
         f"first {first['value']:.0f} at {first['time_s']:g} s; raise fleet.nodes or launch the jobs further apart"
     ]
+
+
+def above_cap(scenario: Scenario, metrics: Mapping[str, Value]) -> list[str]:
+    """The warning of a draw above the cap; none if it never was, or if the power was not recorded."""
+    cap_w, over_s = scenario.power.cap_w, metrics.get("time_over_cap_s")
+    if cap_w is None or not isinstance(over_s, float) or not over_s:
+        return []
+    return [f"the draw is above power.cap, {scaled(cap_w, 'W')}, for {scaled(over_s, 's')}"]

@@ -28,6 +28,11 @@ class Metric(NamedTuple):
     source: str
     section: Section
 
+    @property
+    def is_by_group(self) -> bool:
+        """Its value holds a number for each group, by the group's name."""
+        return "_by_group" in self.name
+
 
 _QUEUES = "processor-sharing queues: sojourn and slowdown"
 _LOGS = "practice of batch schedulers' logs"

@@ -23,7 +23,6 @@ _TOGETHER = (
     ("compute_share", "throttled_share", "stall_share"),
     ("job_stretch_mean", "job_stretch_p95"),
 )  # known or unknown together
-_BY_GROUP = ("_by_group", "_by_group_s")
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0 + 1e-9)]  # a sum of shares may round up
@@ -142,7 +141,7 @@ def _kind(metric: Metric) -> Any:
         return Count | None
     if metric.name in _LISTS:
         return list[Share] | None
-    return dict[str, float | None] | None if metric.name.endswith(_BY_GROUP) else float | None
+    return dict[str, float | None] | None if metric.is_by_group else float | None
 
 
 _NUMBERS: dict[str, Any] = {name: (_kind(metric), None) for name, metric in METRICS.items()}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from twin.report.run_summary import Line, metric_sections, scaled
-from twin.units import DAY_S
+from twin.report.run_summary import Line, metric_sections
+from twin.units import DAY_S, scaled
 
 _SHOWN = 1e-6  # states rarer than this are not worth a line
 _WIDTH = 12

@@ -17,10 +17,9 @@ from twin.analysis.promises import PROMISES
 from twin.errors import TwinError
 from twin.recording import EVENT_KINDS, TABLES
 from twin.report.concepts import CONCEPTS, EXIT_CODES
-from twin.report.run_summary import scaled
 from twin.scenario import POLICIES
 from twin.scenario.keys import Key, keys, keys_of
-from twin.units import nearest
+from twin.units import nearest, scaled
 
 GROUPS = {
     "scenario key": "Scenario keys",

@@ -14,9 +14,10 @@ from twin.recording import Recording
 from twin.report import job_sections, resource_sections, tables
 from twin.report.plotly_bundle import plotly_script
 from twin.report.run_parts import RunParts
-from twin.report.run_summary import changes, comes_and_goes, ending, left_out, scaled, shown
+from twin.report.run_summary import changes, comes_and_goes, ending, left_out, shown
 from twin.report.section import Section, preamble
 from twin.report.verdicts import verdicts
+from twin.units import scaled
 
 GENERATOR = "racktwin report"  # the mark by which a page is known as one of ours
 

@@ -16,7 +16,7 @@ from twin.analysis.rhythm import Rhythm, rhythm
 from twin.recording import ROOT, Recording
 from twin.report.downsampling import MEAN_BINS, ThinnedLine
 from twin.report.figures import Line
-from twin.report.run_summary import is_enforced
+from twin.report.run_summary import is_held
 
 PERIOD = """\
 fires = checkpoints.groupby("job_id").write_start_s
@@ -48,7 +48,7 @@ class RunParts:
         self.end_s: float = recording.manifest["simulated_end_s"]
         power = recording.manifest["scenario"]["power"]
         self.cap_w: float | None = power.get("cap")
-        self.is_capped = self.cap_w is not None and is_enforced(power)
+        self.is_capped = is_held(power)
 
     def has(self, *tables: str) -> bool:
         """Whether all these tables were recorded."""

@@ -10,7 +10,7 @@ from time import monotonic
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from twin.report.run_summary import scaled
+from twin.units import scaled
 
 _FIRST_S = 0.5  # of wall time, before which a run needs no progress
 _RENEW_S = 0.1

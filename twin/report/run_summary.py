@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from twin.analysis.metrics import METRICS, Metric
+from twin.units import scaled
 
 _SECTIONS = {
     "checkpoints": "Checkpoints",
@@ -24,27 +25,15 @@ _ENDS = {
     "time": "stop.time is reached",
     "done": "all jobs are done",
 }
-_SCALES: dict[str, Sequence[tuple[float, str]]] = {
-    "s": ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms")),
-    "W": ((1e9, "GW"), (1e6, "MW"), (1e3, "kW"), (1.0, "W")),
-    "W/s": ((1e9, "GW/s"), (1e6, "MW/s"), (1e3, "kW/s"), (1.0, "W/s")),
-    "J": ((3.6e12, "GWh"), (3.6e9, "MWh"), (3.6e6, "kWh"), (1.0, "J")),
-    "B": ((1e18, "EB"), (1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1.0, "B")),
-    "B/s": ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1.0, "B/s")),
-}
 _OF_THE_CAP = ("cap_binding_share", "time_over_cap_s")
 _OF_CONTROL = ("cap_binding_share",)  # says nothing without one
 _STEADY = 0.95  # of the time that jobs are there; with less they come and go
 _PRACTICALLY_NEVER = 1e-9  # of the time: a second in thirty years
 _BESIDE = ("checkpoint_duration_mean_s", "goodput", "mean_power_w")  # shown with the product form
-_BY_GROUP = ("_by_group", "_by_group_s")
 _ROUNDING = 1e-12  # a share that is a difference of others, and none
 _IDLE = "jobs come and go: idle before launch and after the end"
 _FEW = 4  # numbers of writers shown one by one
 _MOST_GROUPS = 8  # groups shown one by one
-_ALMOST = 0.99995  # what four digits show as 1
-_ALL_DIGITS = 1000.0
-_TOO_LONG = 1e12  # to be read digit by digit
 
 
 class Line(NamedTuple):
@@ -97,6 +86,11 @@ def is_enforced(power: Mapping[str, Any]) -> bool:
     return bool(power["controller"]["policy"] != "none")
 
 
+def is_held(power: Mapping[str, Any]) -> bool:
+    """Whether there is a cap and the control holds it, given the section ``power`` of a scenario as resolved."""
+    return power.get("cap") is not None and is_enforced(power)
+
+
 def changes(manifest: Mapping[str, Any]) -> list[str]:
     """What was set on top of the scenario file, a line each: ``power.cap = 12 MW``."""
     found = manifest.get("overrides", ())  # a run of an earlier version has none
@@ -132,7 +126,7 @@ def _metric_lines(metric: Metric, metrics: Mapping[str, Any], product_form: Mapp
     value, expected = metrics[metric.name], product_form.get(metric.name)
     if metric.name == _TAIL:
         yield from _tail(value, {"independent phases": metrics.get(_TAIL_INDEPENDENT), "product form": expected})
-    elif metric.name.endswith(_BY_GROUP):
+    elif metric.is_by_group:
         yield from _by_group(metric, value or {})
     elif value is not None or metric.section != "failures":  # without failures in the scenario, not a word of them
         beside = "" if expected is None or metric.name not in _BESIDE else f" (product form {shown(metric, expected)})"
@@ -154,28 +148,6 @@ def _by_group(metric: Metric, values: Mapping[str, Any]) -> Iterator[Line]:
         yield Line(f"{label}, {group}", shown(metric, value))
     if len(values) > _MOST_GROUPS:
         yield Line(label, f"of {len(values) - _MOST_GROUPS} more groups in run.json")
-
-
-def scaled(value: float, unit: str) -> str:
-    """The value in the largest unit of which it is at least one, to four digits: ``22.8 s``, ``1.2 MW``.
-
-    Times change to a larger unit from two of it on: ``91.2 s`` stands beside ``22.8 s``.
-
-    Args:
-        value: in the unit given, an SI unit or ``1``.
-    """
-    scales = _SCALES.get(unit, ((1.0, "" if unit == "1" else unit),))
-    least = {size: 2.0 * size if unit == "s" and size > 1.0 else size for size, _ in scales}
-    fitting = (
-        scale for scale in scales if abs(value) >= _ALMOST * least[scale[0]] or (value == 0.0 and scale[0] == 1.0)
-    )
-    size, name = next(fitting, scales[-1])
-    return f"{_digits(value / size)} {name}".rstrip()
-
-
-def _digits(value: float) -> str:
-    """Four significant digits, without an exponent but for the largest values."""
-    return f"{value:,.0f}" if _ALL_DIGITS <= abs(value) < _TOO_LONG else f"{value:.4g}"
 
 
 def shown(metric: Metric, value: Any) -> str:

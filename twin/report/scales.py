@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from twin.analysis.blocks import Floats
-from twin.report.run_summary import scaled
-from twin.units import quantity
+from twin.units import DAY_S, quantity, scaled
 
 _DIMENSIONS = {"s": "time", "W": "power", "B/s": "data rate", "B": "data size"}
-_MINUTE_S, _HOUR_S, _DAY_S = 60.0, 3600.0, 86400.0
+_MINUTE_S, _HOUR_S = 60.0, 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ def scale_for(largest: float, unit: str) -> Scale:
 
 def clock(time_s: float) -> str:
     """A time of the run as days and time of day: ``3 d 04:05:06``; the day is left out before the second."""
-    days, rest_s = divmod(round(time_s), int(_DAY_S))
+    days, rest_s = divmod(round(time_s), int(DAY_S))
     hours, rest_s = divmod(rest_s, int(_HOUR_S))
     minutes, seconds = divmod(rest_s, int(_MINUTE_S))
     return f"{f'{days} d ' if days else ''}{hours:02}:{minutes:02}:{seconds:02}"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from twin.report.figures import Figure
-from twin.report.run_summary import percent, scaled
+from twin.report.run_summary import percent
 from twin.report.scales import clock
+from twin.units import scaled
 
 SHARE, RATIO, CLOCK, COUNT = "share", "ratio", "clock", "count"  # units of readings that ``scaled`` does not know
 

@@ -9,7 +9,8 @@ from typing import Any
 import yaml
 
 from twin.analysis.metrics import METRICS, Metric
-from twin.report.run_summary import percent, scaled, shown
+from twin.report.run_summary import percent, shown
+from twin.units import scaled
 
 
 def all_numbers(metrics: Mapping[str, Any], left_out: Collection[str]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from twin.report.run_summary import cap_in_words, comes_and_goes, percent, scaled, seldom
+from twin.report.run_summary import cap_in_words, comes_and_goes, is_held, percent, seldom
+from twin.units import scaled
 
 
 def verdicts(manifest: Mapping[str, Any]) -> list[str]:
@@ -44,9 +45,9 @@ def _moments(manifest: Mapping[str, Any]) -> Iterator[str]:
             f"phases {seldom(independent[-1])}"
         )
     binding, over_s = metrics.get("cap_binding_share"), metrics.get("time_over_cap_s")
-    cap = cap_in_words(manifest["scenario"]["power"])
-    if not cap.endswith("W"):
-        yield cap
+    power = manifest["scenario"]["power"]
+    if not is_held(power):
+        yield cap_in_words(power)
     elif binding is not None:
         yield f"the cap binds {percent(binding)} of the time" if binding else "the cap never binds"
     if over_s:

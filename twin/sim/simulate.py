@@ -43,7 +43,7 @@ def simulate(
             to three.
         watch: called now and then with the simulated time [s], the events so far, and the share of the run done.
     Raises:
-        StalledError: the fleet can never move again, or time stands still.
+        StalledError: the fleet can never move again, time stands still, or it becomes too coarse for what happens.
         TwinError: ``max_events`` was reached.
     """
     return Datacenter(scenario, jobs, sink, provenance, tables).run(max_events, watch)
@@ -141,7 +141,7 @@ class Datacenter:
             idle_s = now_s - max(self._worked_s, ending.launched_s)
             if self._ends_without_work() or idle_s <= _ROUNDS_WITHOUT_WORK * max(clocks_s):
                 return
-            if not all(job.has_written_since(now_s - idle_s) for job in self._jobs):
+            if not all(job.has_shown_all_since(now_s - idle_s) for job in self._jobs):
                 return
         elif self._store.clock.due_s < inf:
             return

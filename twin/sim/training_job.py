@@ -118,11 +118,15 @@ class TrainingJob:
         """Ends of compute stretches and of writes so far."""
         return 2 * self.cycle + (self.phase is WRITING)
 
-    def has_written_since(self, time_s: float) -> bool:
-        """It computes, and a write of its own has ended since ``time_s`` [s], or it waits for nothing that will end."""
-        if self.phase is WRITING and self.job.every_s is None:
-            return False
-        return self.job.every_s is None or self.phase in (PENDING, DONE) or self.compute_start_s > time_s
+    def has_shown_all_since(self, time_s: float) -> bool:
+        """Whatever it does without work has come and gone since ``time_s`` [s].
+
+        That is a write of its own on the wall clock, begun and ended; without such a trigger, no write that still
+        goes on.
+        """
+        if self.job.every_s is None:
+            return self.phase is not WRITING
+        return self.phase is DONE or self.compute_start_s > time_s
 
     def work_done_s(self, now_s: float) -> float:
         """Full-speed work done up to ``now_s`` [s], at the close of an instant or later in the same state."""

@@ -16,33 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
+from twin.io.launch_logs.raw_rows import RawBlock, UnreadableLogError
+
 BLOCK_B = 1 << 20  # bytes parsed at a time; also the longest line
 _BOM = b"\xef\xbb\xbf"
 _COMMENT = "#"
 _SHOWN = 300  # characters of a broken line worth keeping
-
-
-class UnreadableTextError(Exception):
-    """Text that is no CSV; the reader of the file adds its name.
-
-    Args:
-        rule, remedy: as in a ``Fault``.
-        line: where, from 1; None for the file as a whole.
-    """
-
-    def __init__(self, rule: str, remedy: str, line: int | None) -> None:
-        super().__init__(rule)
-        self.rule = rule
-        self.remedy = remedy
-        self.line = line
-
-
-@dataclass(frozen=True, slots=True)
-class RawBlock:
-    """Consecutive rows: the columns asked for, as Arrow arrays, and the line of each row."""
-
-    columns: dict[str, Any]
-    lines: np.ndarray
 
 
 @dataclass(slots=True)
@@ -90,7 +69,7 @@ class CsvText:
     Args:
         file: its bytes, from the start.
     Raises:
-        UnreadableTextError: no header line, or one that is not CSV in UTF-8.
+        UnreadableLogError: no header line, or one that is not CSV in UTF-8.
     """
 
     def __init__(self, file: ByteStream) -> None:
@@ -105,16 +84,16 @@ class CsvText:
             read += len(line)
             if number == 1:
                 if line[:2] in {b"\xff\xfe", b"\xfe\xff"} and b"\0" in line:
-                    raise UnreadableTextError("is UTF-16 or UTF-32 text, not UTF-8", "save it as CSV in UTF-8", number)
+                    raise UnreadableLogError("is UTF-16 or UTF-32 text, not UTF-8", "save it as CSV in UTF-8", number)
                 line = line.removeprefix(_BOM)
             if b"\0" in line:
-                raise UnreadableTextError("is binary, not a table", "name a CSV or Parquet file", number)
+                raise UnreadableLogError("is binary, not a table", "name a CSV or Parquet file", number)
             if read >= BLOCK_B:
                 rule = f"has no header line in its first {BLOCK_B} bytes"
-                raise UnreadableTextError(rule, "begin the file with the names of its columns", number)
+                raise UnreadableLogError(rule, "begin the file with the names of its columns", number)
             if line.strip() and not line.startswith(_COMMENT.encode()):
                 return _names(line, number), number
-        raise UnreadableTextError("is empty", "name a log with a header line and one row per job", max(number, 1))
+        raise UnreadableLogError("is empty", "name a log with a header line and one row per job", max(number, 1))
 
     def blocks(self, wanted: list[str], leftovers: Leftovers) -> Iterator[RawBlock]:
         """All rows behind the header, the wanted columns only, as text.
@@ -122,7 +101,7 @@ class CsvText:
         A blank line may come as a row of empty texts; lines that are no rows are only counted in ``leftovers``. A block
         comes after every ``BLOCK_B`` bytes, though it may have no row.
         Raises:
-            UnreadableTextError: a line that is not UTF-8 or too long, or a quote that is never closed.
+            UnreadableLogError: a line that is not UTF-8 or too long, or a quote that is never closed.
         """
         places = {name: self.columns.index(name) for name in wanted}  # by place: other columns may share a name
         pieces = self._pieces()
@@ -147,7 +126,7 @@ class CsvText:
             if len(rest) > BLOCK_B:
                 _check_utf8(piece, line)
                 rule = f"the line is longer than {BLOCK_B} bytes"
-                raise UnreadableTextError(rule, "end each row with a line feed", line + _lines_in(piece))
+                raise UnreadableLogError(rule, "end each row with a line feed", line + _lines_in(piece))
             if piece:
                 _check_utf8(piece, line)
                 yield piece
@@ -214,9 +193,9 @@ class _QuotedRows:
             if not piece or self._closed < before:
                 raise self._open_quote()
 
-    def _open_quote(self) -> UnreadableTextError:
+    def _open_quote(self) -> UnreadableLogError:
         rule = f"a quoted value that begins here is longer than {csv.field_size_limit()} characters, or never ends"
-        return UnreadableTextError(rule, "close the quote, or drop it", self._first_line + self._closed)
+        return UnreadableLogError(rule, "close the quote, or drop it", self._first_line + self._closed)
 
 
 def _plain_block(piece: bytes, first_line: int, places: dict[str, int], fields: int, leftovers: Leftovers) -> RawBlock:
@@ -259,10 +238,10 @@ def _names(line: bytes, number: int) -> list[str]:
         return [name.strip() for name in next(csv.reader([text.strip("\r\n")]))]
     except UnicodeDecodeError as error:
         rule = "the header line is not UTF-8 text"
-        raise UnreadableTextError(rule, "name a CSV or Parquet file in UTF-8", number) from error
+        raise UnreadableLogError(rule, "name a CSV or Parquet file in UTF-8", number) from error
     except csv.Error as error:
         rule = f"the header line is not CSV ({error})"
-        raise UnreadableTextError(rule, "name a CSV file with lines that end in LF or CRLF", number) from error
+        raise UnreadableLogError(rule, "name a CSV file with lines that end in LF or CRLF", number) from error
 
 
 def _check_utf8(piece: bytes, first_line: int) -> None:
@@ -271,7 +250,7 @@ def _check_utf8(piece: bytes, first_line: int) -> None:
     except UnicodeDecodeError as error:
         rule = f"byte 0x{piece[error.start]:02x} of the line is not UTF-8"
         line = first_line + piece.count(b"\n", 0, error.start)
-        raise UnreadableTextError(rule, "save the log in UTF-8", line) from error
+        raise UnreadableLogError(rule, "save the log in UTF-8", line) from error
 
 
 def _lines_in(piece: bytes) -> int:

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 
 from twin.errors import Fault, LaunchLogError
 from twin.io.launch_logs import column_types, parquet_rows
-from twin.io.launch_logs.csv_rows import ByteStream, CsvText, Leftovers, RawBlock, UnreadableTextError
+from twin.io.launch_logs.csv_rows import ByteStream, CsvText, Leftovers
+from twin.io.launch_logs.raw_rows import MOST_EXPANSION, RawBlock, UnreadableLogError, expands_too_much
 from twin.io.strict_yaml import shown
 
 _LEAST_EXPANDED_B = 32 << 20  # what a gzipped log may always expand to
-_MOST_EXPANSION = 50  # above that: logs are seen to expand three- to tenfold
 _LONGEST_MESSAGE = 1500  # characters of a part of one
 
 
@@ -89,7 +89,7 @@ class LogFile:
     def _open_text(self) -> Iterator[ByteStream]:
         if self._is_gzip:
             with gzip.open(self.path) as unzipped:
-                yield _Expanding(unzipped, max(_LEAST_EXPANDED_B, _MOST_EXPANSION * self.path.stat().st_size))
+                yield _Expanding(unzipped, max(_LEAST_EXPANDED_B, MOST_EXPANSION * self.path.stat().st_size))
         else:
             with self.path.open("rb") as file:
                 yield file
@@ -99,7 +99,7 @@ class LogFile:
         remedy = "name a whole CSV (UTF-8, gzipped or not) or Parquet file"
         try:
             yield
-        except UnreadableTextError as error:
+        except UnreadableLogError as error:
             raise self.fault("", error.rule, error.remedy, error.line) from error
         except FileNotFoundError as error:
             raise self.fault("", "no such file", "relative paths start at the folder of the scenario file") from error
@@ -132,6 +132,5 @@ class _Expanding:
     def _counted(self, data: bytes) -> bytes:
         self._most_b -= len(data)
         if self._most_b < 0:
-            rule = f"expands to more than {_MOST_EXPANSION} times its size, as no log does"
-            raise UnreadableTextError(rule, "unpack it and see; a log that is not gzipped may have any size", None)
+            raise expands_too_much("unpack it and see; a log that is not gzipped may have any size")
         return data

@@ -15,13 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from twin.io.launch_logs import column_types
-from twin.io.launch_logs.csv_rows import RawBlock, UnreadableTextError
+from twin.io.launch_logs.raw_rows import MOST_EXPANSION, RawBlock, expands_too_much
 
 _BLOCK_ROWS = 1 << 16  # decoded at a time, or fewer of long ones
 _BLOCK_B = 32 << 20
 _FEW_ROWS = 100  # in a row group on the mean: its dictionaries would cost more than they save
 _MOST_B = 256 << 20  # what the columns read may always take: those of some million rows
-_MOST_EXPANSION = 50  # above that: logs are seen to shrink three- to tenfold
 
 
 def blocks(path: Path, wanted: list[str], texts: list[str]) -> Iterator[RawBlock]:
@@ -30,7 +29,7 @@ def blocks(path: Path, wanted: list[str], texts: list[str]) -> Iterator[RawBlock
     Args:
         texts: those of the wanted columns that hold text.
     Raises:
-        UnreadableTextError: the columns take far more than the file does.
+        UnreadableLogError: the columns take far more than the file does.
         pyarrow.ArrowException: the file is damaged.
     """
     metadata = pq.read_metadata(path)
@@ -54,9 +53,8 @@ def _rows_at_a_time(metadata: Any, wanted: list[str], file_b: int, *, has_few: b
         group_b = sum(group.column(place).total_uncompressed_size for place in places)
         all_b += group_b
         most_b = max(most_b, group_b if has_few else group_b / max(group.num_rows, 1))
-    if all_b > max(_MOST_B, _MOST_EXPANSION * file_b):
-        rule = f"expands to more than {_MOST_EXPANSION} times its size, as no log does"
-        raise UnreadableTextError(rule, "look at it with another program; texts of a log are short", None)
+    if all_b > max(_MOST_B, MOST_EXPANSION * file_b):
+        raise expands_too_much("look at it with another program; texts of a log are short")
     return max(1, min(_BLOCK_ROWS, int(_BLOCK_B / most_b)))
 
 

@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from twin.io.launch_logs import column_types
-from twin.io.launch_logs.csv_rows import Leftovers, RawBlock
+from twin.io.launch_logs.csv_rows import Leftovers
+from twin.io.launch_logs.raw_rows import RawBlock
 from twin.io.strict_yaml import shown
 from twin.scenario import LEAST, MAX_TIME_S
+from twin.scenario.fields import MAX_NAME
 
-_LONGEST_NAME = 200  # characters, as for a group of the scenario
 _SHOWN = 60  # characters of a value in a message
 _DATE_OR_CLOCK = r"^\s*[0-9]+([-/.][0-9]+[-/.]|-[0-9]+:|:)[0-9]"  # 2017-10-09, 9.10.2017, 1-02:03:04, 12:30
 
@@ -159,7 +160,7 @@ class Block:
         """A column of names, trimmed, as an Arrow array of strings."""
         texts = pc.utf8_trim_whitespace(pc.fill_null(self._columns[role].cast(pa.string()), ""))
         lengths = np.asarray(pc.utf8_length(texts))
-        self.drop(lengths > _LONGEST_NAME, f"{self._names[role]} is longer than {_LONGEST_NAME} characters", role)
+        self.drop(lengths > MAX_NAME, f"{self._names[role]} is longer than {MAX_NAME} characters", role)
         is_visible = np.asarray(pc.utf8_is_printable(texts))
         self.drop(~is_visible, f"{self._names[role]} holds a line break or another character that cannot be seen", role)
         if not may_be_empty:
