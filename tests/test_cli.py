@@ -79,14 +79,22 @@ def test_version_is_the_one_installed(run):
 
 
 def test_a_valid_file_is_said_to_be_so(run, scenario):
-    assert run("validate", scenario) == (0, "four.yaml: valid: jobs: 4 in groups: 1\n", "")
+    assert run("validate", scenario, "--set", "power=null") == (0, "four.yaml: valid: jobs: 4 in groups: 1\n", "")
+
+
+def test_the_feeders_of_a_valid_file_are_drawn_with_what_hangs_below_them(run, scenario):
+    code, out, err = run("validate", scenario)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1:] == [  # 256 nodes of 7.75 kW
+        "  site  cap 1.5 MW; jobs: 4 on 256 nodes; 1.984 MW at full speed, 1.32 x the cap; controller: anonymous"
+    ]
 
 
 def test_one_bad_file_of_two_ends_with_two_and_both_are_judged(run, scenario):
     Path("bad.yaml").write_text(SCENARIO.replace("64", "0"))
     code, out, err = run("validate", "bad.yaml", scenario)
     assert code == 2
-    assert out == "four.yaml: valid: jobs: 4 in groups: 1\n"
+    assert out.startswith("four.yaml: valid: jobs: 4 in groups: 1\n")
     assert err.startswith("bad.yaml:6:34: jobs[0].nodes: '0' must be at least 1")
 
 
@@ -95,6 +103,7 @@ def test_validate_as_json_is_one_document_of_verdicts_and_faults(run, scenario):
     code, out, _ = run("validate", "bad.yaml", scenario, "--json")
     bad, good = json.loads(out)
     assert code == 2
+    assert [row["demand_w"] for row in good.pop("feeders")] == [256 * 7750.0]
     assert good == {"file": "four.yaml", "valid": True, "faults": [], "warnings": []}
     assert bad["faults"] == [
         {
@@ -120,10 +129,10 @@ def test_a_warning_goes_to_stderr_and_leaves_the_file_valid(run, scenario):
 def test_the_schema_takes_quantities_as_numbers_or_text_and_no_unknown_key(run):
     code, out, _ = run("schema")
     schema = json.loads(out)
-    cap = schema["$defs"]["Power"]["properties"]["cap"]
-    kinds = {option["type"] for option in cap["anyOf"]}
+    fixed = schema["$defs"]["Power"]["properties"]["fixed"]
+    kinds = {option["type"] for option in fixed["anyOf"]}
     assert code == 0
-    assert kinds == {"number", "string", "null"}
+    assert kinds == {"number", "string"}
     assert schema["additionalProperties"] is False
     assert {"twin", "name"} == set(schema["required"])
 
@@ -150,7 +159,7 @@ def test_the_schema_describes_every_key_in_the_words_of_explain(run):
 def keys_with_sections():
     """The model that holds it, and the key, of every key of a scenario."""
     models = {"": Scenario} | {key.path: key.section for key in keys() if key.section}
-    return [(models[key.holder], key) for key in keys()]
+    return [(models[key.holder.removesuffix(".NAME")], key) for key in keys()]
 
 
 def test_the_schema_describes_every_section_in_one_sentence_or_two_without_markup(run):

@@ -96,7 +96,9 @@ CASES = {
     "misspelt and misplaced": Case(
         12, "bandwith: 4 GB/s", "bandwith", "'4 GB/s'", "unknown key", "write bandwidth, which belongs under storage:"
     ),
-    "unknown feeder": Case(13, "power: {feeders: {r: 1}}", "power.feeders", "'{r}'", "unknown key", "remove it"),
+    "feeder that is no section": Case(
+        13, "power: {feeders: {r: 1}}", "power.feeders.r", "'1'", "must be a section", "indented below"
+    ),
     "variants": Case(13, "variants: {}", "variants", "'{}'", "unknown key", "remove it"),
     "missing version": Case(1, "#", "twin", "", "is missing", "add it, as in twin: 1"),
     "other version": Case(1, "twin: 2", "twin", "'2'", "version of the format", "write twin: 1"),
@@ -140,9 +142,9 @@ CASES = {
     "nothing for a section": Case(12, "storage:", "storage", "'null'", "must be a section", "remove it"),
     "section for a list": Case(5, "jobs:\n  x:", "jobs", "'{x}'", "must be a list", "- name: llm"),
     "other mode": Case(
-        10, "    checkpoint: {mode: async}", "jobs[0].checkpoint.mode", "'async'", "blocking", "write blocking"
+        10, "    checkpoint: {mode: asink}", "jobs[0].checkpoint.mode", "'asink'", "blocking, async", "write async"
     ),
-    "other share": Case(12, "storage: {share: node}", "storage.share", "'node'", "only choice so far", "write job"),
+    "other share": Case(12, "storage: {share: nodes}", "storage.share", "'nodes'", "one of job, node", "write node"),
     "unknown policy": Case(
         13, "power: {controller: {policy: anonymos}}", "power.controller.policy", "'anonymos'", "one of", "anonymous"
     ),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from twin.errors import ScenarioError
-from twin.scenario import Launch, Scenario, cap_faults, defaulted, resolved, scenario_hash
+from twin.scenario import Launch, Power, Scenario, cap_faults, defaulted, resolved, scenario_hash
 
 
 def build(**changes):
@@ -140,14 +140,19 @@ def test_a_cap_above_the_idle_draw_of_each_job_alone_is_none_even_below_that_of_
     assert build(jobs=jobs, power={"cap": 64 * 1800.0 + 1.0}).power.cap_w == 115_201.0
 
 
+def capped(cap_w):
+    return Power.model_validate({"cap": cap_w})
+
+
 def test_the_cap_is_judged_by_the_job_of_the_largest_idle_draw():
-    (fault,) = cap_faults(1000.0, [("small", 1, 100.0), ("wide", 20, 60.0), ("hot", 2, 300.0)])
+    jobs = [("small", 1, 100.0), ("wide", 20, 60.0), ("hot", 2, 300.0)]
+    (fault,) = cap_faults(capped(1000.0), [(name, (("site", nodes),), idle_w) for name, nodes, idle_w in jobs])
     assert "'wide'" in fault.rule
 
 
 def test_without_a_cap_or_without_jobs_no_cap_is_too_low():
-    assert cap_faults(None, [("a", 1, 100.0)]) == []
-    assert cap_faults(10.0, []) == []
+    assert cap_faults(Power(), [("a", (("site", 1),), 100.0)]) == []
+    assert cap_faults(capped(10.0), []) == []
 
 
 def test_idle_power_is_below_compute_power():
@@ -246,7 +251,7 @@ def test_a_cap_below_the_idle_draw_of_all_that_nothing_enforces_stalls_nobody():
 
 @pytest.mark.parametrize(("cap_w", "meant"), [(2.0, "2 MW"), (200.0, "200 kW"), (1000.0, None), (1e5, None)])
 def test_a_cap_below_one_node_asks_for_the_unit_if_a_small_number_was_written(cap_w, meant):
-    (fault,) = cap_faults(cap_w, [("a", 64, 1800.0)])
+    (fault,) = cap_faults(capped(cap_w), [("a", (("site", 64),), 1800.0)])
     assert fault.remedy == "raise it above 115200 W" + (f"; did you mean {meant}?" if meant else "")
 
 

@@ -211,7 +211,7 @@ def _fleet(scenario: Scenario, replica: int) -> tuple[list[Job], dict[str, Any] 
         schedule, imported = read_schedule(scenario.replay, scenario._folder)
         report = asdict(imported)
     jobs = jobs_of(scenario, schedule, replica)
-    if faults := cap_faults(scenario.power.cap_w, [(job.name, job.nodes, job.power.idle_w) for job in jobs]):
+    if faults := cap_faults(scenario.power, [(job.name, job.places, job.power.idle_w) for job in jobs]):
         raise ScenarioError(faults)
     return jobs, report
 

@@ -12,7 +12,7 @@ import numpy as np
 from twin import chance
 from twin.chance import Purpose
 from twin.laws.throughput import store_rate_b_s
-from twin.scenario import JobGroup, Launch, NodePower, Replay, Scenario, Storage, WallClock
+from twin.scenario import JobGroup, Launch, NodePower, Replay, Scenario, Storage, WallClock, places_of
 
 REST = 1e-9  # of a stretch: what rounding may leave of the work
 
@@ -38,6 +38,12 @@ class Job:
         every_s, offset_s: wall-clock trigger [s]; every_s is None with the work trigger.
         law, sigma_s: jitter of the compute work; law is None without.
         size_b: bytes of one checkpoint.
+        weight: in the store, where its share is weight / W [-].
+        places: feeder and nodes there, in the order of the feeders' names.
+        is_async: checkpoints drain in the background, after a snapshot that stalls the job.
+        snapshot_s: length of the stall [s].
+        interference: speed lost while at least one drain runs [-].
+        in_flight: drains pending at once, at most.
     """
 
     job_id: int
@@ -58,6 +64,12 @@ class Job:
     power: PowerProfile
     seed: int
     replica: int
+    weight: int = 1
+    places: tuple[tuple[str, int], ...] = ()
+    is_async: bool = False
+    snapshot_s: float = 0.0
+    interference: float = 0.0
+    in_flight: int = 1
 
     def stretches(self) -> Iterator[float]:
         """Full-speed work of each compute stretch of a work-triggered job [s], the last one cut to what is left.
@@ -116,7 +128,7 @@ def jobs_of(scenario: Scenario, schedule: LaunchSchedule | None = None, replica:
     """
     jobs: list[Job] = []
     for group in scenario.jobs:
-        jobs.extend(_jobs_of_group(scenario.seed, replica, group, first_id=len(jobs)))
+        jobs.extend(_jobs_of_group(scenario.seed, replica, group, scenario.storage, first_id=len(jobs)))
     if scenario.replay is not None and schedule is not None:
         jobs.extend(_jobs_of_schedule(scenario, replica, scenario.replay, schedule))
     order = sorted(range(len(jobs)), key=lambda i: (jobs[i].group, jobs[i].index))
@@ -139,7 +151,7 @@ def launch_times_s(launch: Launch, count: int, group: str, seed: int, replica: i
     return [launch.together_s or 0.0] * count
 
 
-def _jobs_of_group(seed: int, replica: int, group: JobGroup, first_id: int) -> Iterator[Job]:
+def _jobs_of_group(seed: int, replica: int, group: JobGroup, storage: Storage, first_id: int) -> Iterator[Job]:
     trigger = group.checkpoint.trigger
     clock = trigger if isinstance(trigger, WallClock) else None
     power = _power_profile(group.power)
@@ -163,13 +175,23 @@ def _jobs_of_group(seed: int, replica: int, group: JobGroup, first_id: int) -> I
             power=power,
             seed=seed,
             replica=replica,
+            weight=_weight(storage, group.nodes),
+            places=places_of(group.feeders, group.nodes, index),
+            is_async=group.checkpoint.mode == "async",
+            snapshot_s=group.checkpoint.snapshot_s or 0.0,
+            interference=group.checkpoint.interference or 0.0,
+            in_flight=group.checkpoint.in_flight or 1,
         )
 
 
-def total_rate_b_s(storage: Storage, writers: int) -> float:
-    """F: total rate of the store with that many jobs writing [B/s]."""
+def _weight(storage: Storage, nodes: int) -> int:
+    return nodes if storage.share == "node" else 1
+
+
+def total_rate_b_s(storage: Storage, weight: int) -> float:
+    """F(W): total rate of the store with transfers of that weight in all [B/s]."""
     client_b_s = storage.client_bandwidth_b_s or 0.0
-    return store_rate_b_s(writers, storage.bandwidth_b_s, client_b_s, storage.degradation)
+    return store_rate_b_s(weight, storage.bandwidth_b_s, client_b_s, storage.degradation)
 
 
 def _power_profile(power: NodePower) -> PowerProfile:
@@ -208,5 +230,7 @@ def _jobs_of_schedule(scenario: Scenario, replica: int, replay: Replay, schedule
                 power=power,
                 seed=seed,
                 replica=replica,
+                weight=_weight(scenario.storage, int(schedule.nodes[row])),
+                places=places_of(replay.place, int(schedule.nodes[row]), row * replay.copies + copy),
             )
             job_id += 1

@@ -47,6 +47,11 @@ EVENT_KINDS: dict[str, EventKind] = {
     "trigger_skipped": EventKind(
         "1", "a wall-clock trigger fell in a stall of its job and was skipped; the value is its number k"
     ),
+    "cap_exceeded": EventKind("W", "the draw of a feeder rose above its cap; the value is the draw"),
+    "excursion_peak": EventKind("W", "an excursion above the cap ended; the value is its highest draw"),
+    "excursion_end": EventKind("J", "an excursion above the cap ended; the value is the energy above the cap"),
+    "limits_cut": EventKind("W", "lower limits of a three-band controller took effect; the value is the draw cut"),
+    "limits_released": EventKind("1", "a three-band controller removed its limits; the value is the jobs released"),
     "fleet_exceeded": EventKind("1", "the nodes in use rose above fleet.nodes; the value is the nodes in use"),
 }
 
@@ -63,7 +68,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("end_s", "float64", "s", "end of the last checkpoint of a job that is done; null otherwise", True),
         Column("cycles", "int32", "1", "checkpoints written"),
         Column("work_s", "float64", "s", "full-speed work done, an unfinished stretch included"),
-        Column("state", "string", "", "at the end of the run: pending, computing, writing or done"),
+        Column("interference_s", "float64", "s", "full-speed work lost to drains in the background"),
+        Column("state", "string", "", "at the end of the run: pending, computing, waiting, snapshot, writing or done"),
     ),
     "checkpoints": (
         Column("job_id", "int32", "1", "the job that wrote"),
@@ -82,6 +88,11 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("demand_w", "float64", "W", "draw if every computing job ran at full speed"),
         Column("draw_w", "float64", "W", "power drawn"),
         Column("speed", "float64", "1", "speed commanded to the computing jobs, in [0, 1]"),
+        Column("target", "float64", "1", "speed it tends to until the next row; null where it stays", True),
+        Column("tau_s", "float64", "s", "time constant with which it does; null where it stays", True),
+        Column(
+            "draw_end_w", "float64", "W", "power drawn just before the feeder's next row; null where it stays", True
+        ),
         Column("energy_j", "float64", "J", "energy drawn since t = 0, exact"),
     ),
     "storage": (
@@ -154,8 +165,11 @@ class Rows:
         if offset == len(self._buffer):
             self._make_room()
 
-    def extend(self, columns: Sequence[np.ndarray]) -> None:
-        """Add a block of rows: one array a column, all of one length, in the order of ``TABLES``."""
+    def extend(self, columns: Sequence[np.ndarray | None]) -> None:
+        """Add a block of rows: one array a column, all of one length, in the order of ``TABLES``; None for nulls only.
+
+        The first column is no such one.
+        """
         self.flush()
         self._write(columns)
 
@@ -171,11 +185,15 @@ class Rows:
         else:
             self.flush()
 
-    def _write(self, columns: Sequence[np.ndarray]) -> None:
-        if len(columns[0]):
-            arrays = [self._array(column, values) for column, values in zip(self._columns, columns, strict=True)]
+    def _write(self, columns: Sequence[np.ndarray | None]) -> None:
+        assert columns[0] is not None
+        if count := len(columns[0]):
+            arrays = [
+                pa.nulls(count, _ARROW[column.kind]) if values is None else self._array(column, values)
+                for column, values in zip(self._columns, columns, strict=True)
+            ]
             self._sink.write(self.table, pa.RecordBatch.from_arrays(arrays, schema=self._schema))
-            self.written += len(columns[0])
+            self.written += count
 
     def _array(self, column: Column, values: np.ndarray) -> pa.Array:
         mask = None

@@ -37,8 +37,20 @@ def recording_of(tables: dict[str, Sequence[Row]], cuts: Sequence[int] = ()) -> 
 
 
 def power_rows(times_s: Sequence[float], draws_w: Sequence[float]) -> list[Row]:
-    """Rows of the root feeder that draws what is demanded."""
-    return [("site", t, w, w, 1.0, 0.0) for t, w in zip(times_s, draws_w, strict=True)]
+    """Rows of the root feeder that draws what is demanded, in steps."""
+    return moving_rows(times_s, draws_w, [None] * len(times_s))
+
+
+def moving_rows(times_s: Sequence[float], draws_w: Sequence[float], ends_w: Sequence[float | None]) -> list[Row]:
+    """The same for draws that go straight to those at the end of each row, None for one that stays."""
+    rows: list[Row] = []
+    energy_j = 0.0
+    for place, (time_s, draw_w, end_w) in enumerate(zip(times_s, draws_w, ends_w, strict=True)):
+        rows.append(("site", time_s, draw_w, draw_w, 1.0, None, None, end_w, energy_j))
+        if place + 1 < len(times_s):
+            last_w = draw_w if end_w is None else end_w
+            energy_j += 0.5 * (draw_w + last_w) * (times_s[place + 1] - time_s)
+    return rows
 
 
 def in_batches(items: Sequence[Any], sizes: Sequence[int]) -> Iterator[Sequence[Any]]:
@@ -80,8 +92,8 @@ def fleet_of(**keys: Any) -> tuple[Scenario, list[Job]]:
 WORKED_END_S = 30.0
 WORKED: dict[str, list[Row]] = {
     "jobs": [
-        (0, "llm-0", "llm", 1, 0.0, 0.0, None, 1, 20.0, "writing"),
-        (1, "llm-1", "llm", 1, 2.0, 2.0, None, 1, 20.0, "writing"),
+        (0, "llm-0", "llm", 1, 0.0, 0.0, None, 1, 20.0, 0.0, "writing"),
+        (1, "llm-1", "llm", 1, 2.0, 2.0, None, 1, 20.0, 0.0, "writing"),
     ],
     "checkpoints": [
         (0, 0, 0.0, 10.0, 10.0, 16.0, 6.0, 8.0, "done"),
@@ -90,6 +102,7 @@ WORKED: dict[str, list[Row]] = {
         (1, 1, 18.0, 28.0, 28.0, None, None, 8.0, "writing"),
     ],
     "power": power_rows([0, 2, 10, 12, 16, 18, 26, 28], [1, 2, 1, 0, 1, 2, 1, 0]),
+    "events": [],
     "storage": [
         (0.0, 0, 0, 0, 0.0),
         (10.0, 1, 0, 0, 2.0),

@@ -8,7 +8,17 @@ from dataclasses import replace
 import pytest
 
 from twin.analysis.assumptions import assumptions, facts_of
-from twin.analysis.promises import PROMISES, UNEQUAL_POWER, Facts
+from twin.analysis.promises import (
+    FEEDERS,
+    INTERFERENCE,
+    LANES,
+    MEMORY,
+    NODE_SHARES,
+    PROMISES,
+    UNEQUAL_LIMITS,
+    UNEQUAL_POWER,
+    Facts,
+)
 
 from .hand_made import UNIT_POWER, clocked_group, fleet_of, group
 
@@ -131,7 +141,9 @@ FOUR = Facts(
     lone_write_s=10.0,
     store_contended=True,
     cap_binding_share=0.0,
-    policy="anonymous",
+    policies=(),
+    slowed_by=(),
+    caps_change=False,
     share="job",
     peak_writers=3,
     jobs_done=0,
@@ -141,7 +153,7 @@ PAIR = replace(FOUR, jobs=2, peak_writers=2)
 STATED_FOR = {
     "pair": PAIR,
     "spectrum": replace(FOUR, launch_spread_s=9.0),
-    "order": replace(FOUR, policy="delayed"),  # with memory too
+    "order": replace(FOUR, policies=("delayed",), weights=(MEMORY,)),  # with memory too
     "stagger": replace(FOUR, peak_writers=1),
     "unreachable": FOUR,
     "in-step": replace(FOUR, in_step_launches=4),
@@ -151,11 +163,11 @@ STATED_FOR = {
     "occupancy": replace(FOUR, differences=("compute", "size")),
     "tail": FOUR,
     "lifetime": replace(FOUR, jitter=0.01, stagger_margin_s=5.0),
-    "unequal": replace(PAIR, weights=(UNEQUAL_POWER,), differences=("nodes",)),
-    "memory": replace(FOUR, policy="delayed"),
-    "lag": replace(PAIR, policy="lagged"),
-    "shares": replace(PAIR, share="node", weights=("node shares",), differences=("nodes",)),
-    "async": replace(PAIR, blocking=False),
+    "unequal": replace(PAIR, policies=("anonymous",), weights=(UNEQUAL_POWER,), differences=("nodes",)),
+    "memory": replace(FOUR, policies=("delayed",), weights=(MEMORY,)),
+    "lag": replace(PAIR, policies=("lagged",), weights=(MEMORY,)),
+    "shares": replace(PAIR, share="node", weights=(NODE_SHARES,), differences=("nodes",)),
+    "async": replace(PAIR, blocking=False, weights=(INTERFERENCE,), policies=("anonymous",)),
     "common-cause": replace(FOUR, in_step_launches=2),
 }
 NOT_STATED_FOR = [
@@ -168,7 +180,13 @@ NOT_STATED_FOR = [
     ("pair", replace(PAIR, jobs_done=1)),
     ("spectrum", FOUR),
     ("spectrum", replace(FOUR, launch_spread_s=9.0, weights=(UNEQUAL_POWER,))),
-    ("order", replace(FOUR, share="node")),
+    ("order", replace(FOUR, share="node", differences=("nodes",))),
+    ("order", replace(FOUR, weights=(FEEDERS,))),
+    ("order", replace(FOUR, weights=(LANES,))),
+    ("in-step", replace(FOUR, in_step_launches=4, weights=(UNEQUAL_LIMITS,))),
+    ("pair", replace(PAIR, weights=(MEMORY,))),
+    ("pair", replace(PAIR, caps_change=True)),
+    ("stagger", replace(FOUR, peak_writers=1, caps_change=True)),
     ("order", replace(FOUR, differences=("compute",))),
     ("order", replace(FOUR, jitter=0.01)),
     ("stagger", FOUR),
@@ -183,7 +201,12 @@ NOT_STATED_FOR = [
     ("forgets", replace(FOUR, peak_writers=1)),
     ("occupancy", replace(FOUR, jobs_done=1)),
     ("occupancy", replace(FOUR, kept_phases="there is room for a stagger")),
-    ("occupancy", replace(FOUR, policy="delayed")),
+    ("occupancy", replace(FOUR, weights=(MEMORY,), policies=("delayed",))),
+    ("occupancy", replace(FOUR, caps_change=True)),
+    ("unequal", replace(PAIR, policies=("delayed",), weights=(UNEQUAL_POWER, MEMORY))),
+    ("memory", replace(FOUR, policies=("delayed",), weights=(MEMORY, LANES))),
+    ("lag", replace(PAIR, policies=("lagged", "delayed"), weights=(MEMORY,))),
+    ("async", replace(PAIR, blocking=False, weights=(INTERFERENCE, MEMORY))),
     ("tail", replace(PAIR, kept_phases="two equal jobs keep their gap")),
     ("occupancy", replace(FOUR, inseparable=4)),
     ("occupancy", replace(FOUR, weights=(UNEQUAL_POWER,))),
@@ -248,3 +271,85 @@ def test_a_store_that_serves_everybody_at_the_client_s_rate_is_not_contended():
 
     assert not facts_of(*wide, RUN).store_contended
     assert facts_of(*narrow, RUN).store_contended
+
+
+# What breaks anonymity, and what could but does not. A job draws 1 W a node; two jobs of one node, but where said.
+MEMORY_BINDS = {"cap": 1.5, "controller": {"policy": "delayed", "delay": 2.0}}
+ROWS = {"feeders": {"row-1": {"cap": 0.5}, "row-2": {}}}
+IN_ROWS = [group(count=2, feeders={"rotate": ["row-1", "row-2"]})]
+ASYNC = {"size": 8.0, "mode": "async", "snapshot": 1.0, "interference": 0.2}
+BREAKING = {
+    "memory": ({"jobs": [group(count=2)], "power": MEMORY_BINDS}, [MEMORY]),
+    "a cap that cannot bind": ({"jobs": [group(count=2)], "power": MEMORY_BINDS | {"cap": 2.0}}, []),
+    "a row for one of them": ({"jobs": IN_ROWS, "power": ROWS}, [FEEDERS]),
+    "a row for both": ({"jobs": [group(count=2, feeders="row-1")], "power": ROWS}, []),
+    "a row without control": (
+        {"jobs": IN_ROWS, "power": {"feeders": {"row-1": {"cap": 0.5, "controller": {"policy": "none"}}, "row-2": {}}}},
+        [],
+    ),
+    "node shares": (
+        {"jobs": [group(), group(name="big", nodes=2)], "storage": {"bandwidth": 2.0, "share": "node"}},
+        [NODE_SHARES],
+    ),
+    "equal nodes": ({"jobs": [group(count=2, nodes=3)], "storage": {"bandwidth": 2.0, "share": "node"}}, []),
+    "node shares of a store that suffices": (
+        {
+            "jobs": [group(), group(name="big", nodes=2)],
+            "storage": {"bandwidth": 3.0, "client_bandwidth": 1.0, "share": "node"},
+        },
+        [],
+    ),
+    "interference": ({"jobs": [group(count=2, checkpoint=ASYNC)], "power": {"cap": 1.5}}, [INTERFERENCE]),
+    "interference without a cap": ({"jobs": [group(count=2, checkpoint=ASYNC)]}, []),
+    "no snapshot": ({"jobs": [group(count=2, checkpoint=ASYNC | {"snapshot": 0.0})], "power": {"cap": 1.5}}, []),
+    "a lane too few": ({"jobs": [group(count=2)], "storage": {"bandwidth": 2.0, "lanes": 1}}, [LANES]),
+    "lanes for all": ({"jobs": [group(count=2)], "storage": {"bandwidth": 2.0, "lanes": 2}}, []),
+    "one limit for one profile": (
+        {"jobs": [group(count=2)], "power": {"controller": {"policy": "fixed_limit", "limit": 0.5}}},
+        [],
+    ),
+    "one limit for two profiles": (
+        {
+            "jobs": [group(), group(name="other", power={**UNIT_POWER, "compute": 2.0})],
+            "power": {"controller": {"policy": "fixed_limit", "limit": 0.5}},
+        },
+        [UNEQUAL_LIMITS],
+    ),
+    "three bands": (
+        {"jobs": [group(count=2)], "power": {"cap": 1.5, "controller": {"policy": "three_band"}}},
+        [UNEQUAL_LIMITS, MEMORY],
+    ),
+    "a site whose fixed draw makes its cap bind": (
+        {"jobs": UNEQUAL, "power": {"cap": 4.0, "fixed": 1.5}},
+        [UNEQUAL_POWER],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BREAKING)
+def test_anonymity_is_broken_by_what_can_act_and_by_nothing_else(name):
+    keys, weights = BREAKING[name]
+
+    assert assumed({}, **keys)["broken_by"] == weights  # of a run that was not recorded: whatever can, may
+
+
+def test_memory_that_never_acted_broke_nothing():
+    found = assumed(RUN, jobs=[group(count=2)], power=MEMORY_BINDS)
+
+    assert found["anonymous"]
+    assert found["memory_in_control"]
+
+
+def test_lanes_that_nobody_waited_for_broke_nothing():
+    assert assumed({"peak_waiting": 0}, **BREAKING["a lane too few"][0])["anonymous"]
+
+
+def test_background_checkpoints_do_not_block():
+    assert not assumed(jobs=[group(count=2, checkpoint=ASYNC)])["blocking"]
+
+
+def test_instantaneous_control_is_called_idealised_where_it_acts():
+    caps = [1.5, 5.0]
+    found = [assumed({}, jobs=[group(count=2)], power={"cap": cap})["idealised_control"] for cap in caps]
+
+    assert found == [True, False]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from twin.analysis.checkpoints import checkpoint_metrics, checkpoint_time, lone_write_s, mean_durations
-from twin.scenario import Storage
 
 from .hand_made import WORKED, WORKED_END_S, clocked_group, fleet_of, group, recording_of, worked_fleet
 
@@ -71,9 +70,49 @@ def test_a_wall_clock_cycle_is_measured_against_its_own_time_to_the_trigger():
 
 
 def test_a_lone_write_has_the_client_s_rate_to_itself():
-    storage = Storage.model_validate({"bandwidth": 8.0, "client_bandwidth": 2.0})
+    scenario, (job,) = fleet_of(jobs=[group()], storage={"bandwidth": 8.0, "client_bandwidth": 2.0}, stop={"cycles": 1})
 
-    assert lone_write_s(storage, 8.0) == 4.0
+    assert lone_write_s(scenario.storage, job) == 4.0
+
+
+def test_a_lone_write_has_the_rate_of_all_its_nodes_where_shares_go_by_node():
+    storage = {"bandwidth": 8.0, "client_bandwidth": 1.0, "share": "node"}
+    scenario, (job,) = fleet_of(jobs=[group(nodes=4)], storage=storage, stop={"cycles": 1})
+
+    assert lone_write_s(scenario.storage, job) == 2.0
+
+
+def fleet_in_background(**more):
+    """One job of 10 s work, a snapshot of 1 s and a drain of 8 B."""
+    checkpoint = {"size": 8.0, "mode": "async", "snapshot": 1.0, "interference": 0.1, **more}
+    return {"jobs": [group(checkpoint=checkpoint)], "stop": {"cycles": 1}}
+
+
+def test_a_cycle_with_its_checkpoint_in_the_background_ends_with_the_stall():
+    rows = [(0, 0, 0.0, 10.0, 11.0, 19.0, 1.0, 8.0, "done"), (0, 1, 11.0, 30.5, 33.0, 37.0, 2.5, 8.0, "done")]
+    metrics = metrics_of(fleet_in_background(), rows)
+
+    assert metrics["stretch_max"] == (30.5 + 2.5 - 11.0) / (10.0 + 1.0)
+    assert metrics["checkpoint_duration_max_s"] == 8.0  # first byte to last, whatever the stall
+    assert (metrics["checkpoint_stall_p50_s"], metrics["checkpoint_stall_max_s"]) == (1.75, 2.5)
+
+
+def test_what_a_stall_takes_beyond_the_snapshot_was_a_wait_for_room():
+    _, jobs = fleet_of(**fleet_in_background())
+    rows = [(0, 0, 0.0, 10.0, 11.0, 15.0, 1.0, 8.0, "done"), (0, 1, 11.0, 21.0, 24.0, None, 3.0, 8.0, "writing")]
+    spent = checkpoint_time(recording_of({"checkpoints": rows}), jobs, 30.0)
+
+    assert (spent.stalled_s.tolist(), spent.waited_s.tolist()) == ([4.0], [2.0])
+    assert spent.writing_s.tolist() == [4.0 + 6.0]
+    assert (spent.resumed_s.tolist(), spent.is_stopped.tolist()) == ([24.0], [False])
+
+
+def test_a_blocking_job_waits_from_when_it_is_due_to_its_first_byte():
+    _, jobs = fleet_of(jobs=[group()], stop={"cycles": 1})
+    rows = [(0, 0, 0.0, 10.0, 13.0, 17.0, 7.0, 8.0, "done"), (0, 1, 17.0, 27.0, None, None, None, 8.0, "waiting")]
+    spent = checkpoint_time(recording_of({"checkpoints": rows}), jobs, 30.0)
+
+    assert (spent.stalled_s.tolist(), spent.waited_s.tolist()) == ([7.0 + 3.0], [3.0 + 3.0])
 
 
 def test_no_finished_checkpoint_has_no_duration_and_no_stretch():
@@ -86,7 +125,7 @@ def test_no_finished_checkpoint_has_no_duration_and_no_stretch():
 
 @pytest.mark.parametrize("cuts", [(), (1, 3)])
 def test_time_in_checkpoints_includes_the_unfinished_up_to_the_end(cuts):
-    spent = checkpoint_time(recording_of({"checkpoints": WORKED["checkpoints"]}, cuts), 2, WORKED_END_S)
+    spent = checkpoint_time(recording_of({"checkpoints": WORKED["checkpoints"]}, cuts), worked_fleet()[1], WORKED_END_S)
 
     assert spent.stalled_s.tolist() == [6.0 + 4.0, 6.0 + 2.0]
     assert spent.writing_s.tolist() == [6.0 + 4.0, 6.0 + 2.0]
@@ -96,7 +135,7 @@ def test_time_in_checkpoints_includes_the_unfinished_up_to_the_end(cuts):
 
 def test_a_checkpoint_that_waits_at_the_end_stalls_its_job_and_writes_nothing():
     waiting = [(0, 0, 0.0, 10.0, None, None, None, 8.0, "waiting")]
-    spent = checkpoint_time(recording_of({"checkpoints": waiting}), 1, WORKED_END_S)
+    spent = checkpoint_time(recording_of({"checkpoints": waiting}), worked_fleet()[1][:1], WORKED_END_S)
 
     assert (spent.stalled_s.tolist(), spent.writing_s.tolist()) == ([20.0], [0.0])
 
@@ -109,7 +148,7 @@ def test_every_checkpoint_counts_once_in_the_means_of_the_fleet_and_of_its_group
         (1, 0, 0.0, 20.0, 20.0, 29.0, 9.0, 8.0, "done"),
         (1, 1, 29.0, 30.0, 30.0, None, None, 8.0, "writing"),
     ]
-    found = mean_durations(jobs, checkpoint_time(recording_of({"checkpoints": rows}), 3, 31.0))
+    found = mean_durations(jobs, checkpoint_time(recording_of({"checkpoints": rows}), jobs, 31.0))
 
     assert found["checkpoints_written"] == 3
     assert found["checkpoint_duration_mean_s"] == 6.0
@@ -118,7 +157,7 @@ def test_every_checkpoint_counts_once_in_the_means_of_the_fleet_and_of_its_group
 
 def test_a_group_that_wrote_nothing_has_no_mean():
     _, jobs = fleet_of(jobs=[group()], stop={"cycles": 1})
-    found = mean_durations(jobs, checkpoint_time(recording_of({"checkpoints": []}), 1, 31.0))
+    found = mean_durations(jobs, checkpoint_time(recording_of({"checkpoints": []}), jobs, 31.0))
 
     assert found == {
         "checkpoints_written": 0,

@@ -18,13 +18,13 @@ RATE = 1e-3
 
 
 def job_row(job_id, name, launch_s, end_s, work_s, nodes=1):
-    return (job_id, f"{name}-{job_id}", name, nodes, 0.0, launch_s, end_s, 0, work_s, "")
+    return (job_id, f"{name}-{job_id}", name, nodes, 0.0, launch_s, end_s, 0, work_s, 0.0, "")
 
 
 def metrics_of(jobs, checkpoints, groups, end_s, cuts=()):
     _, fleet = fleet_of(jobs=groups, stop={"cycles": 1})
     recording = recording_of({"jobs": jobs, "checkpoints": checkpoints}, cuts)
-    return failure_metrics(FAILURES, fleet, recording, checkpoint_time(recording, len(fleet), end_s), end_s)
+    return failure_metrics(FAILURES, fleet, recording, checkpoint_time(recording, fleet, end_s), end_s)
 
 
 def test_work_is_at_risk_from_its_first_second_until_the_last_byte_that_holds_it():

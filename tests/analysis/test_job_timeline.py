@@ -23,7 +23,7 @@ def test_rows_are_in_the_order_asked_for_and_jobs_left_out_stay_out():
 
 
 def test_a_job_is_nowhere_before_its_launch_and_after_its_end():
-    job = (0, "llm-0", "llm", 1, 0.0, 12.0, 19.0, 1, 5.0, "done")
+    job = (0, "llm-0", "llm", 1, 0.0, 12.0, 19.0, 1, 5.0, 0.0, "done")
     checkpoint = (0, 0, 12.0, 17.0, 17.0, 19.0, 2.0, 8.0, "done")
     found = shares_of({"jobs": [job], "checkpoints": [checkpoint]}, [0])
     assert np.isnan(found).tolist() == [[True, False, True]]
@@ -31,7 +31,7 @@ def test_a_job_is_nowhere_before_its_launch_and_after_its_end():
 
 
 def test_a_job_never_launched_is_nowhere():
-    job = (0, "llm-0", "llm", 1, 90.0, None, None, 0, 0.0, "pending")
+    job = (0, "llm-0", "llm", 1, 90.0, None, None, 0, 0.0, 0.0, "pending")
     assert np.isnan(shares_of({"jobs": [job], "checkpoints": []}, [0])).all()
 
 
@@ -40,7 +40,7 @@ def test_cutting_the_tables_changes_nothing():
 
 
 def test_a_short_write_in_a_long_run_keeps_its_share():
-    job = (0, "llm-0", "llm", 1, 0.0, 0.0, None, 1, 5.0, "computing")
+    job = (0, "llm-0", "llm", 1, 0.0, 0.0, None, 1, 5.0, 0.0, "computing")
     checkpoint = (0, 0, 0.0, 500.0, 500.0, 500.001, 0.001, 8.0, "done")
     found = shares_of({"jobs": [job], "checkpoints": [checkpoint]}, [0], cells=1000, cell_s=1.0)
     assert found[0, 500] == pytest.approx(0.001, rel=1e-9)  # 1e-13 of rounding at t = 500

@@ -95,8 +95,9 @@ def test_level_shares_are_the_time_at_each_level(function, sizes, rows):
 
 
 def test_rows_of_other_feeders_are_left_out():
-    rows = [("row-1", 0.0, 7.0, 7.0, 1.0, 0.0), ("site", 0.0, 9.0, 9.0, 1.0, 0.0), ("site", 5.0, 8.0, 8.0, 1.0, 0.0)]
-    others = [("row-1", 6.0, 7.0, 7.0, 1.0, 0.0)]
+    still = (1.0, None, None, None, 0.0)
+    rows = [("row-1", 0.0, 7.0, 7.0, *still), ("site", 0.0, 9.0, 9.0, *still), ("site", 5.0, 8.0, 8.0, *still)]
+    others = [("row-1", 6.0, 7.0, 7.0, *still)]
     site = of_feeder([batch_of("power", rows), batch_of("power", others), batch_of("power", rows[1:])], "site")
 
     assert pa.Table.from_batches(site)["draw_w"].to_pylist() == [9.0, 8.0, 9.0, 8.0]

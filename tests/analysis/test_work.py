@@ -5,17 +5,27 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from twin.analysis.checkpoints import CheckpointTime
 from twin.analysis.work import job_stretch_metrics, offered_load, work_metrics
 
 from .hand_made import WORKED, WORKED_END_S, clocked_group, fleet_of, group, recording_of
 
 
 def job_row(job_id, nodes, launch_s, end_s, work_s=0.0, submit_s=0.0):
-    return (job_id, f"llm-{job_id}", "llm", nodes, submit_s, launch_s, end_s, 0, work_s, "done")
+    return (job_id, f"llm-{job_id}", "llm", nodes, submit_s, launch_s, end_s, 0, work_s, 0.0, "done")
 
 
-def metrics_of(rows, end_s, stalled_s=None):
-    return work_metrics(recording_of({"jobs": rows}, cuts=(1,)), stalled_s, end_s)
+def metrics_of(rows, end_s, spent=None, **keys):
+    _, jobs = fleet_of(jobs=[group(count=len(rows), **keys)], stop={"cycles": 1})
+    return work_metrics(recording_of({"jobs": rows}, cuts=(1,)), jobs, spent, end_s)
+
+
+def stalled(stalled_s, waited_s=None, resumed_s=None):
+    """Time in checkpoints of which nothing else is asked."""
+    none = np.zeros(len(stalled_s))
+    waited = none if waited_s is None else np.array(waited_s)
+    resumed = none if resumed_s is None else np.array(resumed_s)
+    return CheckpointTime(none.astype(int), none, np.array(stalled_s), waited, none, none, resumed, none.astype(bool))
 
 
 def test_goodput_is_work_over_jobs_and_horizon():
@@ -23,7 +33,7 @@ def test_goodput_is_work_over_jobs_and_horizon():
 
 
 def test_the_split_is_over_the_time_from_launch_to_end():
-    metrics = metrics_of([job_row(0, 1, 2.0, 22.0, work_s=10.0)], 30.0, np.array([5.0]))
+    metrics = metrics_of([job_row(0, 1, 2.0, 22.0, work_s=10.0)], 30.0, stalled([5.0]))
 
     # 20 s present: 10 s of work, 5 s stalled, so 15 s computing of which 5 s were lost to the throttle
     assert [metrics[f"{part}_share"] for part in ("compute", "stall", "throttled")] == [0.5, 0.25, 0.25]
@@ -31,13 +41,34 @@ def test_the_split_is_over_the_time_from_launch_to_end():
 
 def test_a_throttle_that_took_nothing_took_not_less_than_nothing():
     assert 1.0 - 0.32 - 0.68 < 0.0  # in doubles: -1.1e-16
-    metrics = metrics_of([job_row(0, 1, 0.0, 1.0, work_s=0.68)], 1.0, np.array([0.32]))
+    metrics = metrics_of([job_row(0, 1, 0.0, 1.0, work_s=0.68)], 1.0, stalled([0.32]))
 
     assert metrics["throttled_share"] == 0.0
 
 
+PARTS = ("compute", "throttled", "interference", "stall", "wait")
+
+
+def test_the_split_tells_waiting_from_stalling_and_interference_from_the_throttle():
+    row = (*job_row(0, 1, 0.0, 20.0, work_s=8.0)[:9], 2.0, "computing")
+    metrics = metrics_of([row], 20.0, stalled([6.0], waited_s=[1.0]))
+
+    # 20 s: 8 s of work, 2 s lost to drains, 5 s stalled, 1 s waiting; the throttle took the other 4 s
+    assert [metrics[f"{part}_share"] for part in PARTS] == pytest.approx([0.4, 0.2, 0.1, 0.25, 0.05], rel=1e-14)
+    assert metrics["throttled_job_s"] == pytest.approx(4.0, rel=1e-14)
+
+
+def test_a_job_with_its_work_done_waits_for_its_last_drain():
+    background = {"size": 8.0, "mode": "async", "snapshot": 1.0}
+    rows = [job_row(0, 1, 0.0, 15.0, work_s=10.0)]
+    metrics = metrics_of(rows, 20.0, stalled([1.0], resumed_s=[11.0]), checkpoint=background)
+
+    # done after 10 s of work, 1 s of snapshot and a drain of 4 s
+    assert [metrics[f"{part}_share"] * 15.0 for part in PARTS] == pytest.approx([10, 0, 0, 1, 4], abs=1e-13)
+
+
 def test_a_job_never_launched_takes_no_part_in_the_split():
-    metrics = metrics_of([job_row(0, 1, 0.0, None, work_s=30.0), job_row(1, 1, None, None)], 30.0, np.zeros(2))
+    metrics = metrics_of([job_row(0, 1, 0.0, None, work_s=30.0), job_row(1, 1, None, None)], 30.0, stalled([0.0, 0.0]))
 
     assert metrics["compute_share"] == 1.0
     assert metrics["goodput"] == 0.5
@@ -74,7 +105,7 @@ def stretches_of(rows):
 
 
 def done(job_id, launch_s, end_s, cycles=2):
-    return (job_id, f"llm-{job_id}", "llm", 1, launch_s, launch_s, end_s, cycles, 20.0, "done")
+    return (job_id, f"llm-{job_id}", "llm", 1, launch_s, launch_s, end_s, cycles, 20.0, 0.0, "done")
 
 
 def test_job_stretch_is_the_duration_over_work_and_lone_writes():

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 import twin
-from tests.fleets import scenario
+from tests.fleets import group, scenario
 from twin import cli
 from twin.analysis.metrics import METRICS
 from twin.errors import TwinError
@@ -170,4 +170,10 @@ def test_the_events_of_a_run_are_of_the_kinds_explained():
     jobs = [{"name": "job", "count": 2, "checkpoint": clock, "launch": {"every": 1.0}}]
     events = twin.simulate(twin.load(scenario(jobs, {"time": 60.0}, fleet={"nodes": 1}))).table("events")
 
-    assert set(events.column("kind").to_pylist()) == set(EVENT_KINDS)
+    banded = {"cap": 1.5, "controller": {"policy": "three_band"}}
+    limited = twin.simulate(
+        twin.load(scenario([group("job", 10.0, 5.0, {"at": [0.0, 4.0]})], {"time": 60.0}, power=banded))
+    )
+
+    found = [*events.column("kind").to_pylist(), *limited.table("events").column("kind").to_pylist()]
+    assert set(found) == set(EVENT_KINDS)

@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import pairwise
+from math import inf
 from typing import Any
 
 from twin.analysis.anonymous_rates import AnonymousRates, kept_phases
 from twin.analysis.checkpoints import lone_write_s
+from twin.analysis.limits import MEMORYLESS, Limit, limits_of
 from twin.analysis.metrics import Value
-from twin.analysis.promises import PROMISES, UNEQUAL_POWER, Facts
+from twin.analysis.promises import (
+    FEEDERS,
+    INTERFERENCE,
+    LANES,
+    MEMORY,
+    NODE_SHARES,
+    PROMISES,
+    UNEQUAL_LIMITS,
+    UNEQUAL_POWER,
+    Facts,
+)
 from twin.fleet import Job, total_rate_b_s
-from twin.scenario import Scenario, Storage
+from twin.scenario import ROOT, Scenario, Storage
 
-_MEMORYLESS = ("none", "anonymous")
+_ROUNDING = 1e-12  # of a rate
 
 TRAITS: dict[str, Callable[[Job], Hashable]] = {
     "nodes": lambda job: job.nodes,
@@ -24,6 +36,8 @@ TRAITS: dict[str, Callable[[Job], Hashable]] = {
     "jitter": lambda job: (job.law, job.sigma_s),
     "size": lambda job: job.size_b,
     "power": lambda job: job.power,
+    "mode": lambda job: (job.is_async, job.snapshot_s, job.interference, job.in_flight),
+    "feeders": lambda job: tuple(name for name, _ in job.places),
 }
 
 
@@ -35,10 +49,14 @@ def assumptions(scenario: Scenario, jobs: Sequence[Job], metrics: Mapping[str, V
         metrics: of this run, from ``summarise``; what it did not record counts as not known.
     Returns:
         anonymous, broken_by (the weights that broke it), blocking, identical, differences, cap_binding_share,
-        memory_in_control, jitter (largest standard deviation / mean), common_cause (most jobs launched at one instant,
-        most jobs with one wall-clock trigger) and promises: by id, whether it applies and why.
+        memory_in_control, idealised_control (a cap is held at once, without memory or error), caps_change,
+        slowed_by_feeders (those whose control can slow somebody down, and did), jitter (largest standard deviation /
+        mean), common_cause (most jobs launched at one instant, most jobs with one wall-clock trigger) and promises: by
+        id, whether it applies and why.
     """
     facts = facts_of(scenario, jobs, metrics)
+    controllers = {scenario.power.controller.policy: None}
+    controllers |= {section.controller.policy: None for section in scenario.power.feeders.values()}
     return {
         "anonymous": not facts.weights,
         "broken_by": list(facts.weights),
@@ -46,7 +64,10 @@ def assumptions(scenario: Scenario, jobs: Sequence[Job], metrics: Mapping[str, V
         "identical": not facts.differences,
         "differences": list(facts.differences),
         "cap_binding_share": facts.cap_binding_share,
-        "memory_in_control": facts.policy not in _MEMORYLESS,
+        "memory_in_control": any(policy not in MEMORYLESS for policy in controllers),
+        "idealised_control": "anonymous" in facts.policies,
+        "caps_change": facts.caps_change,
+        "slowed_by_feeders": list(facts.slowed_by),
         "jitter": facts.jitter,
         "common_cause": {"in_step_launches": facts.in_step_launches, "in_step_triggers": facts.in_step_triggers},
         "promises": {name: promise.judged(facts) for name, promise in PROMISES.items()},
@@ -58,13 +79,15 @@ def facts_of(scenario: Scenario, jobs: Sequence[Job], metrics: Mapping[str, Valu
     binding_share = _number(metrics.get("cap_binding_share"))
     clocks = [(job.every_s, job.offset_s) for job in jobs if job.every_s is not None]
     launches_s = [job.launch_s for job in jobs]
-    writes_s = [lone_write_s(scenario.storage, job.size_b) for job in jobs]
+    writes_s = [lone_write_s(scenario.storage, job) for job in jobs]
+    acting = _acting(scenario, jobs, metrics)
+    weights = _weights(scenario, jobs, acting, metrics)
     computes_s = [job.compute_s for job in jobs]
     return Facts(
         jobs=len(jobs),
         differences=tuple(name for name, trait in TRAITS.items() if len({trait(job) for job in jobs}) > 1),
-        weights=_weights(scenario, jobs, binding_share),
-        blocking=True,
+        weights=weights,
+        blocking=not any(job.is_async for job in jobs),
         jitter=max((job.sigma_s / job.compute_s for job in jobs), default=0.0),
         wall_clock_jobs=len(clocks),
         in_step_launches=_most_alike(launches_s),
@@ -74,37 +97,59 @@ def facts_of(scenario: Scenario, jobs: Sequence[Job], metrics: Mapping[str, Valu
         stagger_margin_s=_stagger_margin_s(launches_s, max(computes_s, default=0.0), max(writes_s, default=0.0)),
         compute_s=min(computes_s, default=0.0),
         lone_write_s=max(writes_s, default=0.0),
-        store_contended=_is_contended(scenario.storage, len(jobs)),
+        store_contended=_is_contended(scenario.storage, jobs),
         cap_binding_share=binding_share,
-        policy=scenario.power.controller.policy,
+        policies=tuple(dict.fromkeys(limit.policy for limit in acting)),
+        slowed_by=tuple(limit.name for limit in acting),
+        caps_change=any(limit.changes for limit in acting),
         share=scenario.storage.share,
         peak_writers=_count(metrics.get("peak_writers")),
         jobs_done=_count(metrics.get("jobs_done")),
-        kept_phases=kept_phases(AnonymousRates.of(scenario, jobs)) if jobs else None,
+        kept_phases=kept_phases(AnonymousRates.of(scenario, jobs)) if jobs and not weights else None,
     )
 
 
-def _weights(scenario: Scenario, jobs: Sequence[Job], binding_share: float | None) -> tuple[str, ...]:
-    """What makes a rate depend on who is active, not only on how many; a cap that never bound broke nothing."""
-    power = {(job.nodes * job.power.compute_w, job.nodes * job.power.idle_w, job.power.exponent) for job in jobs}
-    power_counts = len(power) > 1 or len({job.nodes * job.power.write_w for job in jobs}) > 1
-    if power_counts and binding_share != 0.0 and _can_bind_below_all(scenario, jobs):
-        return (UNEQUAL_POWER,)
-    return ()
+def _acting(scenario: Scenario, jobs: Sequence[Job], metrics: Mapping[str, Value]) -> list[Limit]:
+    """The feeders that can slow somebody down, but for those that never did in the run."""
+    below = metrics.get("cap_binding_share_by_feeder")
+    shares = dict(below) if isinstance(below, Mapping) else {}
+    shares.setdefault(ROOT, _number(metrics.get("cap_binding_share")))
+    return [limit for limit in limits_of(scenario.power, jobs) if shares.get(limit.name) != 0.0]
 
 
-def _can_bind_below_all(scenario: Scenario, jobs: Sequence[Job]) -> bool:
-    """Whether the cap can bind while at least one job does not compute: only then does it matter which ones do."""
-    all_w = sum(_highest_w(job) for job in jobs)
-    return max(all_w - _highest_w(job) + job.nodes * job.power.write_w for job in jobs) > scenario.power.enforced_cap_w
+def _weights(
+    scenario: Scenario, jobs: Sequence[Job], acting: Sequence[Limit], metrics: Mapping[str, Value]
+) -> tuple[str, ...]:
+    """What makes a rate depend on who is active, not only on how many; what never acted broke nothing."""
+    capped = [limit for limit in acting if limit.cap_w < inf]
+    found = {
+        UNEQUAL_POWER: any(not limit.has_equal_power(jobs) and limit.can_act_below_all(jobs) for limit in capped),
+        UNEQUAL_LIMITS: any(limit.policy == "three_band" for limit in acting) or len(_ceilings(jobs, acting)) > 1,
+        FEEDERS: any(0 in limit.nodes for limit in capped),
+        NODE_SHARES: len({job.weight for job in jobs}) > 1 and _is_contended(scenario.storage, jobs),
+        INTERFERENCE: bool(capped) and any(job.interference > 0.0 and job.snapshot_s > 0.0 for job in jobs),
+        MEMORY: any(limit.policy not in MEMORYLESS for limit in acting),
+        LANES: _may_wait(scenario.storage, jobs) and metrics.get("peak_waiting") != 0,
+    }
+    return tuple(weight for weight, is_there in found.items() if is_there)
 
 
-def _highest_w(job: Job) -> float:
-    return job.nodes * max(job.power.compute_w, job.power.write_w)
+def _ceilings(jobs: Sequence[Job], acting: Sequence[Limit]) -> set[float]:
+    """Speeds that limits in watts per node leave the jobs [-]."""
+    fixed = [limit for limit in acting if limit.limit_w < inf]
+    return {
+        min([1.0, *(limit.ceiling(job) for limit in fixed if limit.nodes[place])]) for place, job in enumerate(jobs)
+    }
 
 
-def _is_contended(storage: Storage, jobs: int) -> bool:
-    return total_rate_b_s(storage, jobs) < jobs * total_rate_b_s(storage, 1)
+def _may_wait(storage: Storage, jobs: Sequence[Job]) -> bool:
+    """Whether there can be more checkpoints at once than the store has lanes."""
+    return isinstance(storage.lanes, int) and sum(job.in_flight if job.is_async else 1 for job in jobs) > storage.lanes
+
+
+def _is_contended(storage: Storage, jobs: Sequence[Job]) -> bool:
+    alone_b_s = sum(total_rate_b_s(storage, job.weight) for job in jobs)
+    return total_rate_b_s(storage, sum(job.weight for job in jobs)) < alone_b_s * (1.0 - _ROUNDING)
 
 
 def _stagger_margin_s(launches_s: Sequence[float], compute_s: float, write_s: float) -> float:

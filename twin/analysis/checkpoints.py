@@ -25,29 +25,52 @@ class CheckpointTime:
         written: checkpoints ended, shape (jobs,).
         written_s: between first and last byte of those [s], shape (jobs,).
         stalled_s: not computing for a checkpoint, an unfinished one included [s], shape (jobs,).
+        waited_s: of that, waiting for a lane of the store or for room for one more drain [s], shape (jobs,).
+        stopped_s: not computing for the checkpoints that ended [s], shape (jobs,).
         writing_s: between first and last byte, an unfinished one included [s], shape (jobs,).
+        resumed_s: end of the last stall, at which the job went on [s], NaN before the first, shape (jobs,).
+        is_stopped: in a checkpoint at the end of the run that has it not compute, shape (jobs,).
     """
 
     written: NDArray[np.int64]
     written_s: Floats
     stalled_s: Floats
+    waited_s: Floats
+    stopped_s: Floats
     writing_s: Floats
+    resumed_s: Floats
+    is_stopped: NDArray[np.bool_]
 
 
-def checkpoint_time(recording: Recording, jobs: int, end_s: float) -> CheckpointTime:
-    """Checkpoints written, and the time that each of the ``jobs`` spent in them up to ``end_s``."""
-    stalled_s, writing_s, written_s, written = np.zeros(jobs), np.zeros(jobs), np.zeros(jobs), np.zeros(jobs, np.int64)
+def checkpoint_time(recording: Recording, fleet: Sequence[Job], end_s: float) -> CheckpointTime:
+    """Checkpoints written, and the time that each job spent in them up to ``end_s``."""
+    jobs = len(fleet)
+    stalled_s, waited_s, stopped_s, writing_s, written_s = (np.zeros(jobs) for _ in range(5))
+    written, resumed_s, is_stopped = np.zeros(jobs, np.int64), np.full(jobs, -np.inf), np.zeros(jobs, np.bool_)
+    is_async = np.array([job.is_async for job in fleet], np.bool_)
+    snapshots_s = np.array([job.snapshot_s for job in fleet])
     columns = ["job_id", "due_s", "write_start_s", "write_end_s", "stall_s"]
     for block in blocks(recording.batches("checkpoints", columns), columns):
         job, ended_s = block["job_id"], _until(block["write_end_s"], end_s)
         done = ~np.isnan(block["write_end_s"])
-        stall_s = np.where(np.isnan(block["stall_s"]), end_s - block["due_s"], block["stall_s"])
+        is_open = np.isnan(block["stall_s"])
+        stall_s = np.where(is_open, end_s - block["due_s"], block["stall_s"])
         stalled_s += np.bincount(job, stall_s, jobs)
-        spent_s = ended_s - _until(block["write_start_s"], end_s)
+        started_s = _until(block["write_start_s"], end_s)
+        # What goes beyond the snapshot was a wait for room; a snapshot that the end of the run cut counts likewise.
+        beyond_s = np.maximum(stall_s - snapshots_s[job], 0.0)
+        waited_s += np.bincount(job, np.where(is_async[job], beyond_s, started_s - block["due_s"]), jobs)
+        stopped_s += np.bincount(job[done], stall_s[done], jobs)
+        back_s = np.where(is_async[job], block["due_s"] + stall_s, ended_s)
+        np.maximum.at(resumed_s, job[~is_open], back_s[~is_open])
+        is_stopped[job[is_open]] = True
+        spent_s = ended_s - started_s
         writing_s += np.bincount(job, spent_s, jobs)
         written_s += np.bincount(job[done], spent_s[done], jobs)
         written += np.bincount(job[done], minlength=jobs)
-    return CheckpointTime(written, written_s, stalled_s, writing_s)
+    resumed_s[resumed_s == -np.inf] = np.nan
+    parts = stalled_s, waited_s, stopped_s, writing_s, resumed_s, is_stopped
+    return CheckpointTime(written, written_s, *parts)
 
 
 def mean_durations(jobs: Sequence[Job], spent: CheckpointTime) -> dict[str, Value]:
@@ -80,12 +103,16 @@ def ratio(part: float, whole: float) -> float | None:
 def checkpoint_metrics(storage: Storage, jobs: Sequence[Job], recording: Recording) -> dict[str, Value]:
     """Exact quantiles of checkpoint durations [s] and of the stretch [-]; None if no checkpoint ended."""
     p50, p99, longest = sample_quantiles(lambda: durations_s(recording), (0.5, 0.99, 1.0)) or (None,) * 3
+    stalls = sample_quantiles(lambda: _stalls_s(recording), (0.5, 0.99, 1.0)) or (None,) * 3
     stretches = sample_quantiles(lambda: _stretches(storage, jobs, recording), (0.5, 0.95, 0.99, 1.0))
     stretch_p50, stretch_p95, stretch_p99, stretch_max = stretches or (None,) * 4
     return {
         "checkpoint_duration_p50_s": p50,
         "checkpoint_duration_p99_s": p99,
         "checkpoint_duration_max_s": longest,
+        "checkpoint_stall_p50_s": stalls[0],
+        "checkpoint_stall_p99_s": stalls[1],
+        "checkpoint_stall_max_s": stalls[2],
         "stretch_p50": stretch_p50,
         "stretch_p95": stretch_p95,
         "stretch_p99": stretch_p99,
@@ -93,9 +120,9 @@ def checkpoint_metrics(storage: Storage, jobs: Sequence[Job], recording: Recordi
     }
 
 
-def lone_write_s(storage: Storage, size_b: float) -> float:
-    """Time that a checkpoint of ``size_b`` bytes takes with the store to itself [s]."""
-    return size_b / total_rate_b_s(storage, 1)
+def lone_write_s(storage: Storage, job: Job) -> float:
+    """Time that a checkpoint of the job takes with the store to itself [s]."""
+    return job.size_b / total_rate_b_s(storage, job.weight)
 
 
 def lone_checkpoints_s(storage: Storage, jobs: Sequence[Job], counts: Sequence[float]) -> dict[str, float | None]:
@@ -107,7 +134,7 @@ def lone_checkpoints_s(storage: Storage, jobs: Sequence[Job], counts: Sequence[f
     number, spent_s = dict[str, float](), dict[str, float]()
     for job, count in zip(jobs, counts, strict=True):
         number[job.group] = number.get(job.group, 0.0) + count
-        spent_s[job.group] = spent_s.get(job.group, 0.0) + count * lone_write_s(storage, job.size_b)
+        spent_s[job.group] = spent_s.get(job.group, 0.0) + count * lone_write_s(storage, job)
     return {group: ratio(spent_s[group], number[group]) for group in number}
 
 
@@ -119,18 +146,30 @@ def durations_s(recording: Recording) -> Iterator[Floats]:
         yield duration_s[~np.isnan(duration_s)]
 
 
+def _stalls_s(recording: Recording) -> Iterator[Floats]:
+    """Time not computing for each of those checkpoints [s], in blocks."""
+    for block in blocks(recording.batches("checkpoints", ["write_end_s", "stall_s"]), ["write_end_s", "stall_s"]):
+        yield block["stall_s"][~np.isnan(block["write_end_s"])].astype(np.float64, copy=False)
+
+
 def _stretches(storage: Storage, jobs: Sequence[Job], recording: Recording) -> Iterator[Floats]:
-    """Cycle time / lone cycle time of each checkpoint ended.
+    """Cycle time / lone cycle time of each checkpoint ended; with one in the background the cycle ends as it resumes.
 
     The work drawn is no column: it is drawn again from the job's own stream, one value for each of its rows, which
     come in the order of its cycles.
     """
-    columns = ["job_id", "compute_start_s", "due_s", "write_end_s", "size_b"]
+    columns = ["job_id", "compute_start_s", "due_s", "write_end_s", "stall_s", "size_b"]
+    is_async = np.array([job.is_async for job in jobs], np.bool_)
+    snapshots_s = np.array([job.snapshot_s for job in jobs])
+    lone_b_s = np.array([total_rate_b_s(storage, job.weight) for job in jobs])
     draws = [job.stretches() if job.every_s is None else None for job in jobs]
     for block in blocks(recording.batches("checkpoints", columns), columns):
-        lone_s = _lone_compute_s(block, draws) + block["size_b"] * lone_write_s(storage, 1.0)
-        stretch = (block["write_end_s"] - block["compute_start_s"]) / lone_s
-        yield stretch[~np.isnan(stretch)]
+        job = block["job_id"]
+        lone_stall_s = np.where(is_async[job], snapshots_s[job], block["size_b"] / lone_b_s[job])
+        lone_s = _lone_compute_s(block, draws) + lone_stall_s
+        back_s = np.where(is_async[job], block["due_s"] + block["stall_s"], block["write_end_s"])
+        is_done = ~np.isnan(block["write_end_s"])
+        yield ((back_s - block["compute_start_s"])[is_done] / lone_s[is_done]).astype(np.float64, copy=False)
 
 
 def _lone_compute_s(block: Block, draws: Sequence[Iterator[float] | None]) -> Floats:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from twin.analysis.blocks import Floats, blocks
 from twin.analysis.metrics import Value
 from twin.analysis.step_functions import Steps, level_shares, steps
+from twin.fleet import Job
 from twin.recording import Recording
 
 _BLOCK = 64  # jobs added one by one; more at once are folded
@@ -22,12 +23,20 @@ def storage_metrics(recording: Recording, bandwidth_b_s: float, end_s: float) ->
     """Bytes delivered, utilisation and the concurrency tail of the store over a run of ``end_s`` > 0 seconds."""
     delivered_b = sum(float((step.values["rate_b_s"] * step.hold_s).sum()) for step in _steps(recording, end_s))
     shares = level_shares(((step.values["writers"], step.hold_s) for step in _steps(recording, end_s)), end_s)
+    waiting = level_shares(((step.values["waiting"], step.hold_s) for step in _steps(recording, end_s)), end_s)
     return {
         "bytes_delivered_b": delivered_b,
         "store_utilisation": delivered_b / (bandwidth_b_s * end_s),
         "peak_writers": len(shares) - 1,
         "writers_share_at_least": np.cumsum(shares[:0:-1])[::-1].tolist(),
+        "peak_waiting": len(waiting) - 1,
+        "waiting_share": float(waiting[1:].sum()),
     }
+
+
+def slots_of(jobs: Sequence[Job]) -> NDArray[np.int64]:
+    """Checkpoints that each job can have in the store at once [-], shape (jobs,)."""
+    return np.array([job.in_flight if job.is_async else 1 for job in jobs], np.int64)
 
 
 def independent_tail(write_fractions: ArrayLike, most: int | None = None) -> Floats:
@@ -82,5 +91,5 @@ def _trimmed(least: int, shares: Floats) -> _Law:
 
 
 def _steps(recording: Recording, end_s: float) -> Iterator[Steps]:
-    columns = ["time_s", "writers", "rate_b_s"]
+    columns = ["time_s", "writers", "waiting", "rate_b_s"]
     return steps(blocks(recording.batches("storage", columns), columns), end_s)

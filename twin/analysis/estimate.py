@@ -9,17 +9,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from twin.analysis.anonymous_rates import AnonymousRates, kept_phases
+from twin.analysis.anonymous_rates import AnonymousRates, computing_w, kept_phases
 from twin.analysis.assumptions import facts_of
 from twin.analysis.blocks import Floats
-from twin.analysis.checkpoints import lone_checkpoints_s, lone_write_s, members_of
+from twin.analysis.checkpoints import lone_checkpoints_s, members_of
 from twin.analysis.metrics import METRICS, Value
 from twin.analysis.promises import PRODUCT_FORM, objections
-from twin.analysis.work import checkpoints_of, life_s, offered_load
+from twin.analysis.work import checkpoints_of, lone_stops_s, offered_load
 from twin.chance import mean_stretch_s
 from twin.fleet import Job
 from twin.laws.occupancy import mean_checkpoint_s, time_shares, writing_shares
-from twin.scenario import Scenario
+from twin.scenario import FeederSection, Power, Scenario
 from twin.units import DAY_S
 
 MOST_JOBS = 2_000  # the product form takes a second for as many, and four times that for twice as many
@@ -191,7 +191,7 @@ def _product_form(rates: AnonymousRates) -> ProductForm:
         "stall_share": float(writing.mean()),
         "store_utilisation": float(shares @ store_b_s) / rates.storage.bandwidth_b_s,
         "writers_share_at_least": np.cumsum(shares[last:0:-1])[::-1].tolist(),
-        **({"cap_binding_share": _binding_share(shares, speed)} if isfinite(rates.cap_w) else {}),
+        **({"cap_binding_share": _binding_share(shares, speed)} if _is_held(rates.power) else {}),
         **_durations(jobs, writing, durations_s),
         **_power(rates, shares, draws_w, writing),
     }
@@ -200,6 +200,15 @@ def _product_form(rates: AnonymousRates) -> ProductForm:
         for k in range(last + 1)
     )
     return ProductForm({name: metrics[name] for name in METRICS if name in metrics}, states)
+
+
+def _is_held(power: Power) -> bool:
+    """Whether some control holds a cap or a limit."""
+    controllers: list[Power | FeederSection] = [power, *power.feeders.values()]
+    return any(
+        each.controller.policy == "fixed_limit" or (each.cap is not None and each.controller.policy != "none")
+        for each in controllers
+    )
 
 
 def _binding_share(shares: Floats, speed: Floats) -> float:
@@ -238,17 +247,17 @@ def _power(rates: AnonymousRates, shares: Floats, draws_w: Sequence[float | None
         below = np.cumsum(shares[order])
         p99 = order[min(int(np.searchsorted(below, 0.99)), len(order) - 1)]
         return {"mean_power_w": float(shares @ np.array(known_w)), "power_p99_w": known_w[p99]}
-    # Unequal power: the cap binds, if ever, while all compute; then the draw is the cap.
-    all_w = sum(job.nodes * job.power.compute_w for job in rates.jobs)
-    saved_w = [job.nodes * (job.power.compute_w - job.power.write_w) for job in rates.jobs]
-    return {
-        "mean_power_w": all_w - float(writing @ np.array(saved_w)) - float(shares[0]) * max(0.0, all_w - rates.cap_w)
-    }
+    # Unequal power: who computes alone is held by limits per node at most, and a cap binds while all compute, if ever.
+    lone_w = np.array([computing_w(job, rates.speed(1)) for job in rates.jobs])
+    all_w = np.array([computing_w(job, rates.speed(len(rates.jobs))) for job in rates.jobs])
+    write_w = np.array([job.nodes * job.power.write_w for job in rates.jobs])
+    mean_w = lone_w.sum() - writing @ (lone_w - write_w) - shares[0] * (lone_w - all_w).sum()
+    return {"mean_power_w": rates.power.site_w(float(mean_w))}
 
 
 def _nominal_ends_s(scenario: Scenario, jobs: Sequence[Job]) -> Floats:
-    lives_s = [life_s(job.work_s, job.compute_s, lone_write_s(scenario.storage, job.size_b)) for job in jobs]
-    return np.array([job.launch_s + life for job, life in zip(jobs, lives_s, strict=True)])
+    stops_s = [lone_stops_s(scenario.storage, job, checkpoints_of(job.work_s, job.compute_s)) for job in jobs]
+    return np.array([job.launch_s + job.work_s + stop_s for job, stop_s in zip(jobs, stops_s, strict=True)])
 
 
 def _horizon_s(jobs: Sequence[Job], ended_s: Floats, stop_s: float) -> float:

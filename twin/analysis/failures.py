@@ -48,7 +48,7 @@ def failure_metrics(
         spent: time in checkpoints of the same run.
         end_s: end of the run [s].
     """
-    exposed = _exposure(jobs, recording, end_s)
+    exposed = _exposure(jobs, recording, spent, end_s)
     failures_per_s = failures.per_node_day / DAY_S * exposed.nodes
     lost_s = float(failures_per_s @ exposed.at_risk_s2)
     members = members_of(jobs)
@@ -82,13 +82,13 @@ class _Rhythm:
         written, present_s = int(spent.written[chosen].sum()), float(exposed.present_s[chosen].sum())
         if not written or not present_s:
             return cls(present_s, None, None, None)
-        write_s = float(spent.written_s[chosen].sum()) / written
+        stop_s = float(spent.stopped_s[chosen].sum()) / written
         interval_s = float(exposed.interval_s[chosen].sum()) / written
         nodes = float(exposed.nodes[chosen] @ exposed.present_s[chosen]) / present_s
         failures_per_s = failures.per_node_day / DAY_S * nodes
-        ettr = expected_ettr(interval_s, write_s, failures_per_s, failures.downtime_s) if interval_s else None
+        ettr = expected_ettr(interval_s, stop_s, failures_per_s, failures.downtime_s) if interval_s else None
         between_s = 1.0 / failures_per_s
-        return cls(present_s, ettr, young_interval_s(write_s, between_s), daly_interval_s(write_s, between_s))
+        return cls(present_s, ettr, young_interval_s(stop_s, between_s), daly_interval_s(stop_s, between_s))
 
 
 def _mean_over_time(groups: Mapping[str, _Rhythm]) -> float | None:
@@ -96,26 +96,25 @@ def _mean_over_time(groups: Mapping[str, _Rhythm]) -> float | None:
     return ratio(sum(present_s * ettr for present_s, ettr in known), sum(present_s for present_s, _ in known))
 
 
-def _exposure(jobs: Sequence[Job], recording: Recording, end_s: float) -> _Exposure:
+def _exposure(jobs: Sequence[Job], recording: Recording, spent: CheckpointTime, end_s: float) -> _Exposure:
     columns = ["launch_s", "end_s", "work_s"]
     parts = list(blocks(recording.batches("jobs", columns), columns))
     launch_s, done_s, work_s = (np.concatenate([part[name] for part in parts]) for name in columns)
-    # A job that was not launched is present for no time; one that was is durable at its launch.
-    durable_s = np.where(np.isnan(launch_s), end_s, launch_s)
-    present_s = np.where(np.isnan(done_s), end_s, done_s) - durable_s
+    # A job that was not launched is present for no time; one that was starts its first stretch then.
+    began_s = np.where(np.isnan(launch_s), end_s, launch_s)
+    present_s = np.where(np.isnan(done_s), end_s, done_s) - began_s
     count = len(jobs)
     computing_s, interval_s, risk_s2 = np.zeros(count), np.zeros(count), np.zeros(count)
-    is_writing = np.zeros(count, dtype=bool)
     for block in blocks(recording.batches("checkpoints", _COLUMNS), _COLUMNS):
         job, done = block["job_id"], ~np.isnan(block["write_end_s"])
         compute_s = block["due_s"] - block["compute_start_s"]
-        stall_s = np.where(done, block["write_end_s"], end_s) - block["due_s"]
+        until_durable_s = np.where(done, block["write_end_s"], end_s) - block["due_s"]
         computing_s += np.bincount(job, compute_s, count)
         interval_s += np.bincount(job[done], compute_s[done], count)
-        risk_s2 += np.bincount(job, compute_s * (0.5 * compute_s + stall_s), count)
-        np.maximum.at(durable_s, job[done], block["write_end_s"][done])
-        is_writing[job[~done]] = True
-    rest_s = np.where(is_writing | ~np.isnan(done_s), 0.0, end_s - durable_s)
+        risk_s2 += np.bincount(job, compute_s * (0.5 * compute_s + until_durable_s), count)
+    resumed_s = np.where(np.isnan(spent.resumed_s), began_s, spent.resumed_s)
+    worked = np.array([job.is_done(job.work_s - done) for job, done in zip(jobs, work_s.tolist(), strict=True)])
+    rest_s = np.where(spent.is_stopped | worked | ~np.isnan(done_s), 0.0, end_s - resumed_s)
     computing_s += rest_s
     risk_s2 += 0.5 * rest_s**2
     speed = np.divide(work_s, computing_s, out=np.zeros(count), where=computing_s > 0.0)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from twin.analysis.metrics import Value
 from twin.recording import Recording
-from twin.scenario import Scenario
+from twin.scenario import ROOT, Scenario, sections
 from twin.units import scaled
 
 
@@ -33,8 +33,12 @@ def incidents(scenario: Scenario, recording: Recording) -> list[str]:
 
 
 def above_cap(scenario: Scenario, metrics: Mapping[str, Value]) -> list[str]:
-    """The warning of a draw above the cap; none if it never was, or if the power was not recorded."""
-    cap_w, over_s = scenario.power.cap_w, metrics.get("time_over_cap_s")
-    if cap_w is None or not isinstance(over_s, float) or not over_s:
-        return []
-    return [f"the draw is above power.cap, {scaled(cap_w, 'W')}, for {scaled(over_s, 's')}"]
+    """A warning for each cap that the draw was above; none if the excursions of the run were not recorded."""
+    of_feeders: Any = metrics.get("time_over_cap_by_feeder_s") or {}
+    over_s = {ROOT: metrics.get("time_over_cap_s"), **of_feeders}
+    found = []
+    for name, (key, section) in sections(scenario.power).items():
+        if time_s := over_s.get(name):
+            cap = f", {scaled(section.cap, 'W')}," if isinstance(section.cap, float) else ""
+            found.append(f"the draw is above {key}.cap{cap} for {scaled(time_s, 's')}")
+    return found

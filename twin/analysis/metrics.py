@@ -33,25 +33,36 @@ class Metric(NamedTuple):
         """Its value holds a number for each group, by the group's name."""
         return "_by_group" in self.name
 
+    @property
+    def is_by_feeder(self) -> bool:
+        """Its value holds a number for each feeder, by the feeder's name."""
+        return "_by_feeder" in self.name
+
 
 _QUEUES = "processor-sharing queues: sojourn and slowdown"
 _LOGS = "practice of batch schedulers' logs"
 _QUANTILE = "Linear between order statistics of the checkpoints ended within the run; exact at any length."
 _STRETCH = (
-    "Time from compute start to last byte / the same alone: the work drawn at full speed + size / F(1). "
+    "Time from compute start to the end of the stall / the same alone: the work drawn at full speed + the lone write, "
+    "size / F(own weight), or the snapshot of a checkpoint in the background. "
     "For a wall-clock trigger the lone compute time is the time from compute start to the trigger. "
 )
 _JOB_STRETCH = (
     "Launch to end of a job / its nominal duration, which is its work at full speed + the lone write of each of its "
-    "checkpoints, size / F(1); of the jobs done within the run. "
+    "checkpoints, size / F(own weight); with checkpoints in the background the snapshots and the last lone write. Of "
+    "the jobs done within the run. "
 )
 _SPLIT = "Sum over jobs, from launch to end of the job or of the run; the shares of the split sum to 1. "
 _RAMP = (
-    "Largest |P(t + w) - P(t)| / w of the site's draw over 0 <= t, t + w <= end of run, exact; 0 if w exceeds the run"
+    "Largest |P(t + w) - P(t)| / w of the site's draw over 0 <= t, t + w <= end of run, exact; 0 if w exceeds the run. "
+    "Under lagged control a draw that moves is taken to go straight from draw_w to draw_end_w"
 )
 _FAILURES = "reliability practice of large training clusters"
 _RATE = "The failure rate of a job is failures.per_node_day x nodes."
-_BEST = "C is the mean time from first byte to last measured in the run, M the mean time between failures of the job."
+_BEST = "C is the mean time that a checkpoint of the run stopped its job, M the mean time between failures of the job."
+_OVER = "An excursion is a time with a draw above the cap in force by more than 1e-9 of it, as the events tell it. "
+_SITE = f"{_OVER}Of the site: "
+_FEEDERS = "of each feeder with a cap, by its name."
 
 _ALL: tuple[Metric, ...] = (
     Metric("horizon_s", "simulated time", "s", "End of the run, from t = 0.", "", "fleet"),
@@ -73,8 +84,9 @@ _ALL: tuple[Metric, ...] = (
         "offered load",
         "1",
         "Sum over jobs of (V / B) / (T + V / B), B the store's bandwidth; with a wall-clock trigger the lone period is "
-        "the interval. A job with `work` counts with the share of the run that it would last alone. Above 1 the "
-        "checkpoints must overlap; below 1 a schedule without overlap can exist.",
+        "the interval, and with checkpoints in the background T + the snapshot. A job with `work` counts with the "
+        "share of the run that it would last alone. Above 1 the checkpoints must overlap; below 1 a "
+        "schedule without overlap can exist.",
         "utilisation law of queues, with the lone period",
         "fleet",
     ),
@@ -123,9 +135,33 @@ _ALL: tuple[Metric, ...] = (
         "lone_checkpoint_by_group_s",
         "checkpoint alone by group",
         "s",
-        "Time of a checkpoint with the store to itself, size / F(1); mean over the checkpoints of each group, by its "
-        "name.",
+        "Time of a checkpoint with the store to itself, size / F(own weight); mean over the checkpoints of each group, "
+        "by its name.",
         _QUEUES,
+        "checkpoints",
+    ),
+    Metric(
+        "checkpoint_stall_p50_s",
+        "checkpoint stall P50",
+        "s",
+        f"Median time not computing for a checkpoint, waits included. {_QUANTILE}",
+        "",
+        "checkpoints",
+    ),
+    Metric(
+        "checkpoint_stall_p99_s",
+        "checkpoint stall P99",
+        "s",
+        f"99th percentile of the time not computing for a checkpoint. {_QUANTILE}",
+        "",
+        "checkpoints",
+    ),
+    Metric(
+        "checkpoint_stall_max_s",
+        "checkpoint stall max",
+        "s",
+        "Longest time not computing for a checkpoint.",
+        "",
         "checkpoints",
     ),
     Metric("stretch_p50", "stretch P50", "1", f"{_STRETCH}Median. {_QUANTILE}", _QUEUES, "checkpoints"),
@@ -137,7 +173,15 @@ _ALL: tuple[Metric, ...] = (
         "throttled_share",
         "lost to the throttle",
         "1",
-        f"{_SPLIT}Time computing less the full-speed work done in it.",
+        f"{_SPLIT}Integral of 1 - speed over the time computing: what the work done and the interference leave of it.",
+        "",
+        "work",
+    ),
+    Metric(
+        "interference_share",
+        "lost to background drains",
+        "1",
+        f"{_SPLIT}Integral of speed x interference over the time computing while a drain of the job runs.",
         "",
         "work",
     ),
@@ -145,7 +189,16 @@ _ALL: tuple[Metric, ...] = (
         "stall_share",
         "stalled in checkpoints",
         "1",
-        f"{_SPLIT}Time stopped for a checkpoint, an unfinished one included.",
+        f"{_SPLIT}Time in snapshots and blocking writes, unfinished ones included.",
+        "",
+        "work",
+    ),
+    Metric(
+        "wait_share",
+        "waiting for the store",
+        "1",
+        f"{_SPLIT}Time not computing while waiting for a lane of the store, for a drain in the background that leaves "
+        "room for the next, or, with the work done, for the last drains. A drain that waits for a lane stops nobody.",
         "",
         "work",
     ),
@@ -187,12 +240,35 @@ _ALL: tuple[Metric, ...] = (
         "utilisation law of queues",
         "storage",
     ),
-    Metric("peak_writers", "peak writers", "1", "Most jobs writing at once for any length of time.", "", "storage"),
+    Metric(
+        "peak_writers",
+        "peak writers",
+        "1",
+        "Most checkpoints being written at once for any length of time; a job that blocks writes one.",
+        "",
+        "storage",
+    ),
+    Metric(
+        "peak_waiting",
+        "most waiting for a lane",
+        "1",
+        "Most checkpoints that waited for a lane at once for any length of time.",
+        "",
+        "storage",
+    ),
+    Metric(
+        "waiting_share",
+        "time with any waiting",
+        "1",
+        "Share of the run with a checkpoint waiting for a lane.",
+        "",
+        "storage",
+    ),
     Metric(
         "writers_share_at_least",
         "time with at least k writers",
         "1",
-        "Share of the run with at least k jobs writing, k = 1, 2, ... up to the peak.",
+        "Share of the run with at least k checkpoints being written, k = 1, 2, ... up to the peak.",
         "",
         "storage",
     ),
@@ -201,18 +277,29 @@ _ALL: tuple[Metric, ...] = (
         "the same for independent phases",
         "1",
         "Probability of at least k writers if each job wrote for its measured share of the run, independently of all "
-        "others; k = 1, 2, ... up to the peak.",
+        "others; k = 1, 2, ... up to the peak. One with several drains in flight counts as so many writers, each with "
+        "its part of the share.",
         "Poisson binomial law",
         "storage",
     ),
-    Metric("energy_j", "energy", "J", "Integral of the site's draw over the run.", "", "power"),
+    Metric("energy_j", "energy", "J", "Integral of the site's draw over the run, exact.", "", "power"),
+    Metric("energy_by_feeder_j", "energy by feeder", "J", "The same of each feeder, by its name.", "", "power"),
     Metric("mean_power_w", "mean power", "W", "Energy / horizon.", "", "power"),
     Metric("peak_power_w", "peak power", "W", "Highest draw of the site that lasted.", "", "power"),
+    Metric(
+        "peak_power_by_feeder_w",
+        "peak power by feeder",
+        "W",
+        "Highest draw that lasted of each feeder, by its name.",
+        "",
+        "power",
+    ),
     Metric(
         "power_p99_w",
         "power P99",
         "W",
-        "Smallest draw that the site is at or below for 99 % of the time.",
+        "Smallest draw that the site is at or below for 99 % of the time. Under lagged control a draw that moves is "
+        "taken to go straight from draw_w to draw_end_w, in 64 steps.",
         "load duration curve",
         "power",
     ),
@@ -222,7 +309,8 @@ _ALL: tuple[Metric, ...] = (
         "largest_step_w",
         "largest step",
         "W",
-        "Largest change of the site's draw in one instant after t = 0.",
+        "Largest change of the site's draw in one instant after t = 0; a draw that moves under lagged control ends at "
+        "draw_end_w.",
         "",
         "power",
     ),
@@ -233,16 +321,94 @@ _ALL: tuple[Metric, ...] = (
         "cap_binding_share",
         "time the cap binds",
         "1",
-        "Share of the run with a commanded speed below 1 and a draw below the demand at full speed: some job that "
-        "computes is slowed down. A speed below 1 while nobody computes binds nothing.",
+        "Share of the run with a commanded speed, or the target of a lagged one, below 1 and a draw below the demand "
+        "at full speed by more than 1e-9 of it: some job that computes is slowed down. A speed below 1 while nobody "
+        "computes binds nothing. With limits job by job: with such a draw.",
         "",
         "power",
     ),
     Metric(
-        "time_over_cap_s",
-        "time over the cap",
+        "cap_binding_share_by_feeder",
+        "time the control binds by feeder",
+        "1",
+        "cap_binding_share of each feeder, by its name: its own control asks for less than full speed while a job "
+        "below it is slowed down.",
+        "",
+        "power",
+    ),
+    Metric("time_over_cap_s", "time over the cap", "s", f"{_SITE}time in excursions.", "", "power"),
+    Metric(
+        "energy_over_cap_j",
+        "energy over the cap",
+        "J",
+        f"{_SITE}integral of draw less cap over the excursions.",
+        "",
+        "power",
+    ),
+    Metric("excursions", "excursions over the cap", "1", f"{_SITE}number of excursions.", "", "power"),
+    Metric("longest_excursion_s", "longest excursion", "s", f"{_SITE}the longest excursion.", "", "power"),
+    Metric(
+        "highest_overshoot_share",
+        "highest overshoot",
+        "1",
+        f"{_SITE}highest draw of an excursion over the lowest cap in force during it, less 1.",
+        "",
+        "power",
+    ),
+    Metric(
+        "time_over_cap_by_feeder_s",
+        "time over the cap by feeder",
         "s",
-        "Time with a draw above the site's cap by more than 1e-9 of it (one held at the cap may miss it by rounding).",
+        f"{_OVER}Time in excursions {_FEEDERS}",
+        "",
+        "power",
+    ),
+    Metric(
+        "energy_over_cap_by_feeder_j",
+        "energy over the cap by feeder",
+        "J",
+        f"{_OVER}Energy above the cap {_FEEDERS}",
+        "",
+        "power",
+    ),
+    Metric(
+        "excursions_by_feeder",
+        "excursions over the cap by feeder",
+        "1",
+        f"{_OVER}Number of excursions {_FEEDERS}",
+        "",
+        "power",
+    ),
+    Metric(
+        "longest_excursion_by_feeder_s",
+        "longest excursion by feeder",
+        "s",
+        f"{_OVER}The longest excursion {_FEEDERS}",
+        "",
+        "power",
+    ),
+    Metric(
+        "highest_overshoot_share_by_feeder",
+        "highest overshoot by feeder",
+        "1",
+        f"{_OVER}Highest draw over the lowest cap in force during the excursion, less 1, {_FEEDERS}",
+        "",
+        "power",
+    ),
+    Metric(
+        "control_actions_per_hour",
+        "control actions per hour",
+        "1",
+        "Of all feeders: changes of the commanded speed, or of its target where it lags, and limits cut and released; "
+        "an hour of simulated time.",
+        "",
+        "power",
+    ),
+    Metric(
+        "throttled_job_s",
+        "throttled job-seconds",
+        "s",
+        "Sum over jobs of the integral of 1 - speed over the time computing.",
         "",
         "power",
     ),

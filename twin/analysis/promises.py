@@ -29,7 +29,9 @@ class Facts:
         lone_write_s: longest lone write [s].
         store_contended: all jobs writing are served more slowly than one alone.
         cap_binding_share: share of time that the cap binds [-]; None if not recorded.
-        policy: of the root's controller.
+        policies: of the controllers that can slow somebody down, and did; empty if none did.
+        slowed_by: the feeders of those controllers.
+        caps_change: a cap of theirs is not the same at all times.
         share: of the store.
         peak_writers: most writers at once; None if not recorded.
         jobs_done: jobs that ended within the run; None if not recorded.
@@ -51,7 +53,9 @@ class Facts:
     lone_write_s: float
     store_contended: bool
     cap_binding_share: float | None
-    policy: str
+    policies: tuple[str, ...]
+    slowed_by: tuple[str, ...]
+    caps_change: bool
     share: str
     peak_writers: int | None
     jobs_done: int | None
@@ -94,24 +98,44 @@ def _three_or_more(facts: Facts) -> str | None:
 
 
 def _same_cycle(facts: Facts) -> str | None:
-    differing = [name for name in facts.differences if name in ("compute", "size", "trigger")]
+    differing = [name for name in facts.differences if name in ("compute", "size", "trigger", "mode")]
     return f"the jobs differ in {', '.join(differing)}" if differing else None
-
-
-def _same_size(facts: Facts) -> str | None:
-    return "the jobs differ in size" if "size" in facts.differences else None
 
 
 def _anonymous(facts: Facts) -> str | None:
     return f"not anonymous: {', '.join(facts.weights)}" if facts.weights else None
 
 
-def _unequal_power_bound(facts: Facts) -> str | None:
-    return None if UNEQUAL_POWER in facts.weights else f"there is no {UNEQUAL_POWER}"
+def _broken_by(weight: str) -> Condition:
+    """This weight is there, and no other."""
+
+    def failure(facts: Facts) -> str | None:
+        others = [other for other in facts.weights if other != weight]
+        if weight not in facts.weights:
+            return f"there is no {weight}"
+        return f"there is more than {weight}: {', '.join(others)}" if others else None
+
+    return failure
+
+
+def _at_most_broken_by(*weights: str) -> Condition:
+    """There is no weight but for some of these."""
+
+    def failure(facts: Facts) -> str | None:
+        others = [other for other in facts.weights if other not in weights]
+        return f"not stated for {', '.join(others)}" if others else None
+
+    return failure
 
 
 def _equal_shares(facts: Facts) -> str | None:
-    return None if facts.share == "job" else f"the store shares by {facts.share}"
+    if facts.share == "job" or "nodes" not in facts.differences:
+        return None
+    return f"the store shares by {facts.share}, and the jobs differ in nodes"
+
+
+def _steady_caps(facts: Facts) -> str | None:
+    return "a cap changes with time" if facts.caps_change else None
 
 
 def _node_shares(facts: Facts) -> str | None:
@@ -120,7 +144,10 @@ def _node_shares(facts: Facts) -> str | None:
 
 def _policy(*policies: str) -> Condition:
     def failure(facts: Facts) -> str | None:
-        return None if facts.policy in policies else f"stated for {' or '.join(policies)} control, not {facts.policy}"
+        if facts.policies and all(policy in policies for policy in facts.policies):
+            return None
+        acting = " and ".join(facts.policies)
+        return f"stated for {' or '.join(policies)} control, {f'not {acting}' if acting else 'and none slows anybody'}"
 
     return failure
 
@@ -218,38 +245,47 @@ def _common_cause(facts: Facts) -> str | None:
 
 
 UNEQUAL_POWER = "unequal power behind a cap that binds while some job does not compute"
+UNEQUAL_LIMITS = "limits in watts per node that slow some jobs more than others"
+FEEDERS = "a cap that binds on some of the jobs only, by where they hang"
+NODE_SHARES = "a store that shares by nodes, of which the jobs have unequal numbers"
+INTERFERENCE = "interference of background drains behind a cap that binds"
+MEMORY = "memory in the control of a cap that binds"
+LANES = "lanes of the store, for which the first due goes before the others"
 
 _RHYTHM = (_same_cycle, _no_jitter, _by_work, _blocking)  # every cycle of every job asks for the same
-_STATIONARY = (_several, _anonymous, _by_work, _blocking, _nobody_leaves, _overlapping, _not_in_step)
+_TIMELESS = (_anonymous, _steady_caps)  # the rates depend on how many use them, at any time
+_COMMON_SPEED = (_at_most_broken_by(UNEQUAL_POWER, MEMORY), _equal_shares)
+_STATIONARY = (_several, *_TIMELESS, _by_work, _blocking, _nobody_leaves, _overlapping, _not_in_step)
 
 # The rates depend on how many jobs use them now, and each job asks for the same on average for ever.
-PRODUCT_FORM = (_anonymous, _policy("none", "anonymous"), _equal_shares, _by_work, _blocking, _not_in_step)
+PRODUCT_FORM = (*_TIMELESS, _equal_shares, _by_work, _blocking, _not_in_step)
 
 PROMISES: dict[str, Promise] = {
     "pair": Promise(
         "two equal jobs: the gap between their write starts never changes",
-        (_two_jobs, *_RHYTHM, _anonymous, _short_writes, _nobody_leaves),
+        (_two_jobs, *_RHYTHM, *_TIMELESS, _short_writes, _nobody_leaves),
     ),
     "spectrum": Promise(
         "while all write windows overlap, each interval between write starts is multiplied by a known factor each "
         "cycle, and the product of the factors is 1",
-        (_several, *_RHYTHM, _anonymous, _nobody_leaves, _close_launches),
+        (_several, *_RHYTHM, *_TIMELESS, _nobody_leaves, _close_launches),
     ),
     "order": Promise(
         "the cyclic order of the write starts never changes",
-        (_several, *_RHYTHM, _equal_shares, _nobody_leaves),
+        (_several, *_RHYTHM, *_COMMON_SPEED, _nobody_leaves),
     ),
     "stagger": Promise(
         "write windows that do not overlap never will",
-        (_several, *_RHYTHM, _anonymous, _nobody_leaves, _disjoint),
+        (_several, *_RHYTHM, *_TIMELESS, _nobody_leaves, _disjoint),
     ),
     "unreachable": Promise(
         "a fleet whose writes overlap never becomes free of overlap",
-        (_several, *_RHYTHM, _anonymous, _nobody_leaves, _overlapping),
+        (_several, *_RHYTHM, *_TIMELESS, _nobody_leaves, _overlapping),
     ),
     "in-step": Promise(
-        "jobs launched in step stay exactly in step; for three or more under contention any push out of it grows",
-        (_several, *_RHYTHM, _equal_shares, _nobody_leaves, _all_in_step),
+        "jobs launched in step stay exactly in step; for three or more under contention, and without memory in "
+        "control, any push out of it grows",
+        (_several, *_RHYTHM, *_COMMON_SPEED, _nobody_leaves, _all_in_step),
     ),
     "no-clustering": Promise(
         "random launches neither lock nor cluster over hundreds of cycles",
@@ -257,7 +293,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "separation": Promise(
         "nearby launches separate exponentially: single times cannot be foretold, only averages",
-        (_three_or_more, *_RHYTHM, _anonymous, _nobody_leaves, _overlapping, _contended),
+        (_three_or_more, *_RHYTHM, *_TIMELESS, _nobody_leaves, _overlapping, _contended),
     ),
     "forgets": Promise(
         "late time averages do not depend on the launches: their order is all that is kept",
@@ -273,24 +309,31 @@ PROMISES: dict[str, Promise] = {
     ),
     "lifetime": Promise(
         "a stagger lasts for a number of cycles that grows with the square of margin / jitter",
-        (_several, _same_cycle, _anonymous, _by_work, _blocking, _nobody_leaves, _jitter, _staggered),
+        (_several, _same_cycle, *_TIMELESS, _by_work, _blocking, _nobody_leaves, _jitter, _staggered),
     ),
     "unequal": Promise(
         "the gap is multiplied by the ratio of the lone speeds each cycle",
-        (_two_jobs, *_RHYTHM, _policy("anonymous"), _unequal_power_bound, _nobody_leaves),
+        (_two_jobs, *_RHYTHM, _policy("anonymous"), _broken_by(UNEQUAL_POWER), _steady_caps, _nobody_leaves),
     ),
     "memory": Promise(
-        "gaps are multiplied by n / C, 1 or C / n, by the place of the delay in the period",
-        (_several, *_RHYTHM, _policy("delayed"), _equal_shares, _nobody_leaves),
+        "gaps are multiplied by n / C, 1 or C / n, by the place of the delay in the period, where n / C stands for the "
+        "ratio of the two speeds that it commands",
+        (_several, *_RHYTHM, _policy("delayed"), _broken_by(MEMORY), _steady_caps, _nobody_leaves),
     ),
-    "lag": Promise("lagged control always repels two jobs", (_two_jobs, *_RHYTHM, _policy("lagged"), _nobody_leaves)),
+    "lag": Promise(
+        "lagged control always repels two jobs",
+        (_two_jobs, *_RHYTHM, _policy("lagged"), _broken_by(MEMORY), _steady_caps, _nobody_leaves),
+    ),
     "shares": Promise(
         "two jobs of unequal nodes drive each other apart until their writes are disjoint, with no cap needed",
-        (_two_jobs, _node_shares, _same_size, _no_jitter, _by_work, _blocking, _nobody_leaves),
+        (_two_jobs, _node_shares, _broken_by(NODE_SHARES), *_RHYTHM, _steady_caps, _nobody_leaves),
     ),
     "async": Promise(
         "background drains alone do not couple the jobs; interference behind a cap that binds does, by a known factor",
-        (_two_jobs, _background, _same_cycle, _no_jitter, _by_work, _nobody_leaves),
+        (
+            *(_two_jobs, _background, _same_cycle, _no_jitter, _by_work),
+            *(_at_most_broken_by(INTERFERENCE), _steady_caps, _nobody_leaves),
+        ),
     ),
     "common-cause": Promise(
         "jobs launched or triggered at one instant storm together with no coupling at all",

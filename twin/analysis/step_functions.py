@@ -63,16 +63,20 @@ def level_shares(levels: Iterable[tuple[NDArray[np.integer], Floats]], end_s: fl
     return held_s / end_s
 
 
-def largest_ramp(read: Callable[[], Iterator[Steps]], column: str, window_s: float, end_s: float) -> float:
-    """Largest |P(t + w) - P(t)| / w over 0 <= t, t + w <= end, exact for the step function P; 0 if w exceeds the run.
+def largest_ramp(
+    read: Callable[[], Iterator[Steps]], column: str, window_s: float, end_s: float, end_column: str | None = None
+) -> float:
+    """Largest |P(t + w) - P(t)| / w over 0 <= t, t + w <= end, exact for the function P; 0 if w exceeds the run.
 
-    The difference is itself a step function: it changes only where P(t) or P(t + w) does, so it is read there and
-    nowhere else. Two readers of one table, one ``window_s`` ahead of the other, need no memory of the window.
+    P is a step function, or goes straight from the one column to the other while a row holds. Then the difference goes
+    straight too, but where P(t) or P(t + w) has a row: it is read on both sides of those, and nowhere else. Two
+    readers of one table, one ``window_s`` ahead of the other, need no memory of the window.
 
     Args:
         read: starts reading the steps from t = 0; called twice.
-        column: the values P.
+        column: the values P at the start of each row.
         window_s: w [s].
+        end_column: the values just before the next row; default those at the start.
     """
     last_s = end_s - window_s
     behind_steps, ahead_steps = read(), read()
@@ -83,9 +87,14 @@ def largest_ramp(read: Callable[[], Iterator[Steps]], column: str, window_s: flo
         stop_s = min(behind.until_s, ahead.until_s - window_s)
         if stop_s > start_s:
             changes = [at_s[(at_s > start_s) & (at_s < stop_s) & (at_s <= last_s)] for at_s in (behind.time_s, ahead_s)]
-            for at_s in (np.array([start_s]), *changes):
-                before = behind.values[column][np.searchsorted(behind.time_s, at_s, side="right") - 1]
-                after = ahead.values[column][np.searchsorted(ahead_s, at_s, side="right") - 1]
+            from_s = np.unique(np.concatenate([[start_s], *changes]))
+            pieces = [_Piece.of(behind, behind.time_s, from_s, column, end_column)]
+            pieces.append(_Piece.of(ahead, ahead_s, from_s, column, end_column))
+            sides = [from_s]
+            if end_column is not None:
+                sides.append(np.append(from_s[1:], min(stop_s, last_s)))
+            for at_s in sides:
+                before, after = (piece.at(at_s) for piece in pieces)
                 largest = max(largest, float(np.abs(after - before).max(initial=0.0)))
             start_s = stop_s
         if behind.until_s <= ahead.until_s - window_s:
@@ -93,3 +102,27 @@ def largest_ramp(read: Callable[[], Iterator[Steps]], column: str, window_s: flo
         else:
             ahead = next(ahead_steps, None)
     return largest / window_s
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """The rows that hold from given times on, one for each: start [s], value there, and slope."""
+
+    start_s: Floats
+    value: Floats
+    slope: Floats | float
+
+    @classmethod
+    def of(cls, step: Steps, time_s: Floats, from_s: Floats, column: str, end_column: str | None) -> _Piece:
+        """Of rows that begin at ``time_s``, those in force from ``from_s`` on."""
+        row = np.searchsorted(time_s, from_s, side="right") - 1
+        value = step.values[column][row]
+        if end_column is None:
+            return cls(time_s[row], value, 0.0)
+        hold_s = np.where(step.hold_s[row] > 0.0, step.hold_s[row], np.inf)
+        return cls(time_s[row], value, (step.values[end_column][row] - value) / hold_s)
+
+    def at(self, at_s: Floats) -> Floats:
+        """The values at times within the rows."""
+        values: Floats = self.value + self.slope * (at_s - self.start_s)
+        return values

@@ -6,22 +6,27 @@ from collections.abc import Sequence
 from math import ceil, inf, isinf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twin.analysis.blocks import Floats, blocks
-from twin.analysis.checkpoints import lone_write_s
+from twin.analysis.checkpoints import CheckpointTime, lone_write_s
 from twin.analysis.metrics import Value
 from twin.fleet import REST, Job
 from twin.recording import Recording
 from twin.scenario import Storage
 
-_COLUMNS = ["nodes", "submit_s", "launch_s", "end_s", "work_s"]
+_COLUMNS = ["job_id", "nodes", "submit_s", "launch_s", "end_s", "work_s", "interference_s"]
+_DRAINING = ("done", "writing", "waiting")  # states of a job whose work is done, if its checkpoints do not block
 
 
-def work_metrics(recording: Recording, stalled_s: Floats | None, end_s: float) -> dict[str, Value]:
+def work_metrics(
+    recording: Recording, fleet: Sequence[Job], spent: CheckpointTime | None, end_s: float
+) -> dict[str, Value]:
     """Goodput, overhead split, makespan and nodes in use, of the jobs table.
 
     Args:
-        stalled_s: time each job was stopped for checkpoints [s], by job id; None leaves the split out.
+        fleet: by job id.
+        spent: time each job spent in checkpoints; None leaves the split out.
         end_s: end of the run [s].
     """
     # A row a job, as many as the fleet in memory has: the table is small whatever the length of the run.
@@ -33,6 +38,11 @@ def work_metrics(recording: Recording, stalled_s: Floats | None, end_s: float) -
     last_s = np.where(done, jobs["end_s"], end_s)
     present_s = np.where(launched, last_s - np.where(launched, jobs["launch_s"], 0.0), 0.0)
     work_s = float(jobs["work_s"].sum())
+    stops = None
+    if spent is not None:
+        last_drains_s = _last_drains_s(recording, fleet, spent, last_s, jobs["job_id"])
+        waited_s = float(spent.waited_s.sum()) + last_drains_s
+        stops = float(spent.stalled_s.sum()) + last_drains_s - waited_s, waited_s
     return {
         "jobs_done": int(done.sum()),
         "makespan_s": float(jobs["end_s"].max() - jobs["submit_s"].min()) if done.all() else None,
@@ -40,7 +50,7 @@ def work_metrics(recording: Recording, stalled_s: Floats | None, end_s: float) -
         "goodput": work_s / (len(done) * end_s) if end_s > 0.0 else None,
         "present_share": float(present_s.sum()) / (len(done) * end_s) if end_s > 0.0 else None,
         "mean_work_s": work_s / len(done),
-        **_overhead_split(float(present_s.sum()), work_s, stalled_s),
+        **_overhead_split(float(present_s.sum()), work_s, float(jobs["interference_s"].sum()), stops),
     }
 
 
@@ -49,8 +59,9 @@ def job_stretch_metrics(storage: Storage, jobs: Sequence[Job], recording: Record
     columns = ["job_id", "launch_s", "end_s", "cycles", "work_s"]
     stretches: list[Floats] = []
     for block in blocks(recording.batches("jobs", columns), columns):
-        lone_s = np.array([lone_write_s(storage, jobs[job_id].size_b) for job_id in block["job_id"].tolist()])
-        stretch = (block["end_s"] - block["launch_s"]) / (block["work_s"] + block["cycles"] * lone_s)
+        counts = zip(block["job_id"].tolist(), block["cycles"].tolist(), strict=True)
+        stops_s = np.array([lone_stops_s(storage, jobs[job_id], cycles) for job_id, cycles in counts])
+        stretch = (block["end_s"] - block["launch_s"]) / (block["work_s"] + stops_s)
         stretches.append(stretch[~np.isnan(block["end_s"].astype(np.float64))])
     of_done = np.concatenate([np.zeros(0), *stretches])
     if not len(of_done):
@@ -64,12 +75,22 @@ def offered_load(jobs: Sequence[Job], bandwidth_b_s: float, end_s: float) -> flo
 
 
 def _offered_share(job: Job, lone_s: float, end_s: float) -> float:
-    period_s = job.compute_s + lone_s if job.every_s is None else max(job.every_s, lone_s)
+    stop_s = job.snapshot_s if job.is_async else lone_s
+    period_s = job.compute_s + stop_s if job.every_s is None else max(job.every_s, stop_s)
     if isinf(job.work_s):
         return lone_s / period_s
-    compute_s = period_s - lone_s
-    alive_s = max(0.0, min(life_s(job.work_s, compute_s, lone_s), end_s - job.launch_s))
+    compute_s = period_s - stop_s
+    last_s = lone_s if job.is_async else 0.0  # the job stays until its last drain is written
+    alive_s = max(0.0, min(life_s(job.work_s, compute_s, stop_s) + last_s, end_s - job.launch_s))
     return lone_s / period_s * alive_s / end_s
+
+
+def lone_stops_s(storage: Storage, job: Job, checkpoints: float) -> float:
+    """Time that a job would not compute for so many checkpoints, last drain included, with the store to itself [s]."""
+    if isinf(checkpoints):
+        return inf
+    lone_s = lone_write_s(storage, job)
+    return checkpoints * job.snapshot_s + lone_s if job.is_async else checkpoints * lone_s
 
 
 def checkpoints_of(work_s: float, compute_s: float) -> float:
@@ -87,16 +108,39 @@ def life_s(work_s: float, compute_s: float, lone_s: float) -> float:
     return work_s + checkpoints_of(work_s, compute_s) * lone_s
 
 
-def _overhead_split(present_s: float, work_s: float, stalled_s: Floats | None) -> dict[str, Value]:
-    if stalled_s is None or present_s == 0.0:
+def _last_drains_s(
+    recording: Recording, fleet: Sequence[Job], spent: CheckpointTime, last_s: Floats, job_ids: NDArray[np.int32]
+) -> float:
+    """Time that jobs with their work done waited for their last checkpoints in the background [s], all together."""
+    if not any(job.is_async for job in fleet):
+        return 0.0
+    states: list[str] = []
+    for batch in recording.batches("jobs", ["state"]):
+        states += batch["state"].to_pylist()
+    waited_s = 0.0
+    for job_id, state, until_s in zip(job_ids.tolist(), states, last_s.tolist(), strict=True):
+        if fleet[job_id].is_async and state in _DRAINING and not spent.is_stopped[job_id]:
+            waited_s += until_s - float(spent.resumed_s[job_id])
+    return waited_s
+
+
+def _overhead_split(
+    present_s: float, work_s: float, interference_s: float, stops: tuple[float, float] | None
+) -> dict[str, Value]:
+    """Shares of the time present; ``stops`` are the times stalled and waiting, None if not known."""
+    if stops is None or present_s == 0.0:
         return {}
-    stall_share = float(stalled_s.sum()) / present_s
-    compute_share = work_s / present_s
+    compute_share, interference_share = work_s / present_s, interference_s / present_s
+    stall_share, wait_share = (part_s / present_s for part_s in stops)
+    # What the throttle took is what the others left; where it took nothing, their rounding may exceed 1.
+    throttled_share = max(0.0, 1.0 - stall_share - wait_share - interference_share - compute_share)
     return {
         "compute_share": compute_share,
-        # What the throttle took is what the other two left; where it took nothing, their rounding may exceed 1.
-        "throttled_share": max(0.0, 1.0 - stall_share - compute_share),
+        "throttled_share": throttled_share,
+        "throttled_job_s": throttled_share * present_s,
+        "interference_share": interference_share,
         "stall_share": stall_share,
+        "wait_share": wait_share,
     }
 
 

@@ -141,7 +141,7 @@ def _kind(metric: Metric) -> Any:
         return Count | None
     if metric.name in _LISTS:
         return list[Share] | None
-    return dict[str, float | None] | None if metric.is_by_group else float | None
+    return dict[str, float | None] | None if metric.is_by_group or metric.is_by_feeder else float | None
 
 
 _NUMBERS: dict[str, Any] = {name: (_kind(metric), None) for name, metric in METRICS.items()}

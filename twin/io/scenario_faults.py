@@ -12,12 +12,18 @@ from pydantic_core import ErrorDetails
 
 from twin.errors import Fault
 from twin.io.strict_yaml import MOST_FAULTS, join, shown
-from twin.scenario.fields import SECTION, WORD
-from twin.scenario.keys import Key, field_of, keys, keys_of, section_at
+from twin.scenario.fields import LIST, SECTION, TURNS, WORD
+from twin.scenario.keys import Key, field_of, keys, keys_of, place_of, section_at
 from twin.units import RefusedValue, nearest
 
 Path = tuple[str | int, ...]
 
+_TAGS = {SECTION, WORD, LIST, TURNS}
+_LISTS: dict[str | int, str] = {
+    "at": "[0 s, 30 s]",
+    "daily": "[{at: 0 h, value: 15 MW}]",
+    "rotate": "[row-1, row-2]",
+}
 _ALMOST_EQUAL = 0.85  # of a key of another section: a letter or two are wrong
 
 
@@ -27,6 +33,7 @@ def field_faults(error: ValidationError) -> tuple[list[tuple[Path, Fault]], int]
         details
         for details in error.errors(include_url=False)
         if details["type"] != "default_factory_not_called"  # it follows from another error
+        and not (details["type"] == "too_short" and details["input"])  # no item of it is valid
     ]
     return [_field_fault(details) for details in invalid[:MOST_FAULTS]], len(invalid[MOST_FAULTS:])
 
@@ -39,13 +46,15 @@ def _field_fault(details: ErrorDetails) -> tuple[Path, Fault]:
 
 
 def _path(location: Path) -> Path:
-    """The path without the tags that follow a key of two forms."""
-    before = ("", *location)
-    return tuple(
-        part
-        for key, part in zip(before, location, strict=False)
-        if not (part in {SECTION, WORD} and key in {"trigger", "profile"})
-    )
+    """The path without the tags that follow a key of several forms, and without the word for a key itself."""
+    known = tuple(part for at, part in enumerate(location) if not (part in _TAGS and _has_forms(location[:at])))
+    return known[:-1] if known[-1] == "[key]" else known
+
+
+def _has_forms(location: Path) -> bool:
+    if location[-1:] == ("feeders",):
+        return location[0] == "jobs"
+    return location[-1:] in {("trigger",), ("profile",), ("cap",), ("place",)}
 
 
 def dotted(path: Sequence[str | int]) -> str:
@@ -64,6 +73,8 @@ def described(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, dict):
         return shown(f"{{{', '.join(map(str, value))}}}")
+    if isinstance(value, list | tuple):
+        return shown(f"[{', '.join(map(described, value))}]")
     if isinstance(value, int) and abs(value) > 10**100:
         return "a number of more than 100 digits"
     return shown(str(value))
@@ -85,7 +96,7 @@ def _rule_and_remedy(path: Path, details: ErrorDetails) -> tuple[str, str]:
             keys = f" ({', '.join(keys_of(model))})" if model else ""
             answer = (f"must be a section with keys of its own{keys}", "write its keys indented below it, or remove it")
         case "tuple_type":
-            answer = ("must be a list", f"write it as in {'[0 s, 30 s]' if path[-1] == 'at' else '- name: llm'}")
+            answer = ("must be a list", f"write it as in {_LISTS.get(path[-1], '- name: llm')}")
         case "too_short":
             answer = ("must hold at least one value", "add one, or remove the key")
         case "string_type":
@@ -111,32 +122,33 @@ def _unknown_key(path: Path) -> tuple[str, str]:
 
 
 def _homes(path: Path) -> list[Key]:
-    """The keys of that name that were probably meant: below this section, else in one of its name, else anywhere."""
+    """The keys of that name that were probably meant: below or around this section, else in one of its name, or any."""
     same = [key for key in keys() if key.name == path[-1]]
-    here = _without_numbers(path[:-1])
+    here = place_of(path[:-1])
     section = here.rpartition(".")[2]
     below = [key for key in same if section and key.path.startswith(f"{here}.")]
+    nearest_below = [key for key in below if ".NAME." not in key.path.removeprefix(here)]
+    around = [key for key in same if key.holder and here.startswith(f"{key.holder}.")]
     alike = [key for key in same if section and key.holder.rpartition(".")[2] == section]
     rest = [key for key in same if not key.path.startswith("replay.")]
-    return below or alike[:1] or rest or same
+    return nearest_below or below or around[-1:] or alike[:1] or rest or same
 
 
 def _place(home: Key, section: Path) -> str:
     """Where a key belongs, seen from the section it was found in."""
-    here = dotted(section)
-    group = re.match(r"jobs\[[0-9]+\]", here)
-    full, holder = (path.replace("jobs[]", group[0] if group else "jobs[]") for path in (home.path, home.holder))
+    here, place = dotted(section), place_of(section)
+    full, holder = home.path, home.holder
+    for depth in range(len(section), 0, -1):  # the names and numbers that the two have in common
+        outer = place_of(section[:depth])
+        if full.startswith(f"{outer}."):
+            full, holder = (f"{dotted(section[:depth])}{path.removeprefix(outer)}" for path in (full, holder))
+            break
     if not holder:
         return "at the top of the file"
     if here and full.startswith(f"{here}."):
         return f"under {holder.removeprefix(f'{here}.')}: as {full}"
-    at_top = " at the top of the file," if here and "." not in holder and "[" not in holder else ""
+    at_top = " at the top of the file," if place and "." not in holder and "[" not in holder else ""
     return f"under {holder}:{at_top} as {full}"
-
-
-def _without_numbers(path: Sequence[str | int]) -> str:
-    """The path as ``Key.path`` has it: ``jobs[].checkpoint``."""
-    return re.sub(r"\[[0-9]+\]", "[]", dotted(path))
 
 
 def _choice(value: Any, choices: list[str]) -> tuple[str, str]:

@@ -193,7 +193,7 @@ def _in_file(fault: Fault, written: dict[str, Written]) -> tuple[str, str]:
         return "", fault.value
     found = next(written[key] for key in (*_upwards(fault.key), "") if key in written)
     is_scalar = bool(found.text) and fault.key in written
-    line, column = found.value_at if is_scalar else found.key_at
+    line, column = found.value_at if is_scalar and fault.value else found.key_at
     return f"{line}:{column}", shown(found.text) if is_scalar and fault.value else fault.value
 
 

@@ -1,9 +1,9 @@
-"""Overrides of single values of a scenario: ``power.cap=12MW``, ``jobs.llm.nodes=64``, ``jobs[0].launch.at[1]=3 s``."""
+"""Overrides of single values: ``power.cap=12MW``, ``jobs.llm.launch.at[1]=3 s``, ``power.feeders.row-1.cap=8MW``."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +11,12 @@ from twin.errors import Fault
 from twin.io import strict_yaml
 from twin.io.scenario_faults import described, dotted
 from twin.io.strict_yaml import shown
-from twin.scenario.keys import field_of, keys, section_at
+from twin.scenario.keys import field_of, keys, place_of, section_at
 from twin.units import nearest
 
+Path = tuple[str | int, ...]
+
+_FEEDERS = "power.feeders."
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[([0-9]{1,9})\]")
 
 
@@ -23,13 +26,18 @@ class Override:
 
     Args:
         label: the override as it is named in a fault.
-        key: path of the value it sets, as in ``jobs[0].nodes``.
+        path: of the value it sets.
         text: the value as written, if a scalar.
     """
 
     label: str
-    key: str
+    path: Path
     text: str
+
+    @property
+    def key(self) -> str:
+        """The path as text, as in ``jobs[0].nodes``."""
+        return dotted(self.path)
 
 
 def apply(values: dict[str, Any], texts: Sequence[str]) -> tuple[list[Override], list[Fault]]:
@@ -52,17 +60,17 @@ def recorded(overrides: Sequence[Override], resolved: Mapping[str, Any]) -> list
     """
     units = {key.path: key.unit for key in keys()}
     found = []
-    for key in dict.fromkeys(override.key for override in overrides):
-        place = re.sub(r"\[[0-9]+\]", "[]", key)
+    for override in {override.path: override for override in overrides}.values():
+        place = place_of(override.path)
         unit = units.get(place) or units.get(place.removesuffix("[]"), "")
-        found.append({"key": key, "value": _value_at(resolved, key), "unit": unit})
+        found.append({"key": override.key, "value": _value_at(resolved, override.path), "unit": unit})
     return found
 
 
-def _value_at(value: Any, key: str) -> Any:
-    for step in _STEP.finditer(key):
+def _value_at(value: Any, path: Path) -> Any:
+    for step in path:
         try:
-            value = value[step[1] if step[2] is None else int(step[2])]
+            value = value[step]
         except (LookupError, TypeError):
             return None
     return value
@@ -84,16 +92,18 @@ def _apply_one(values: dict[str, Any], text: str, label: str) -> Override:
     for depth, following in enumerate(path[1:], start=1):
         parent = _child(parent, path[:depth], is_list=isinstance(following, int))
     _set(parent, path, value)
-    return Override(label, dotted(path), value_text.strip())
+    return Override(label, path, value_text.strip())
 
 
 def _path(values: dict[str, Any], key: str) -> Iterator[str | int]:
     """The steps of a path; a group of jobs may be called by its name, which becomes its index."""
+    rest = key
     if key.startswith("jobs."):
         index, rest = _group(values, key.removeprefix("jobs."))
         yield from ("jobs", index)
-    else:
-        rest = key
+    elif key.startswith(_FEEDERS):
+        feeder, rest = _feeder(values, key.removeprefix(_FEEDERS))
+        yield from ("power", "feeders", feeder)
     position = 0
     while position < len(rest) or not key:
         step = _STEP.match(rest, position)
@@ -108,15 +118,39 @@ def _group(values: dict[str, Any], path: str) -> tuple[int, str]:
     groups = values.get("jobs")
     named = enumerate(groups) if isinstance(groups, list) else ()
     index_of = {str(group["name"]): i for i, group in named if isinstance(group, dict) and group.get("name")}
-    fitting = [name for name in index_of if path == name or path.startswith((f"{name}.", f"{name}["))]
-    if not fitting:
+    name = _longest(index_of, path)
+    if name is None:
         asked = path.partition(".")[0]
         meant = nearest(asked, list(index_of)) or next(iter(index_of), None)
         rule = f"names no group of jobs; there are {', '.join(map(shown, index_of)) or 'none'}"
         remedy = f"write jobs.{shown(meant)}" if meant else "add the group to the file"
         raise _Refused(Fault(f"jobs.{shown(asked)}", "", rule, remedy))
-    name = max(fitting, key=len)
     return index_of[name], path[len(name) :]
+
+
+def _feeder(values: dict[str, Any], path: str) -> tuple[str, str]:
+    """Name of the feeder that begins the path, and the rest of the path; a new one can only be set whole."""
+    power = values.get("power")
+    feeders = power.get("feeders") if isinstance(power, dict) else None
+    known = [name for name in feeders if isinstance(name, str) and name] if isinstance(feeders, dict) else []
+    name = _longest(known, path)
+    if name is not None:
+        return name, path[len(name) :]
+    asked, dot, _ = path.partition(".")
+    if not dot:
+        return path, ""
+    meant = nearest(asked, known)
+    rule = f"names no feeder of the file; there are {', '.join(map(shown, known)) or 'none'}"
+    whole = f"{_FEEDERS}{shown(asked)}={{cap: 8 MW}}"
+    remedy = f"write {_FEEDERS}{shown(meant)}" if meant else f"add one whole, as in {whole}"
+    raise _Refused(Fault(f"{_FEEDERS}{shown(asked)}", "", rule, remedy))
+
+
+def _longest(names: Iterable[str], path: str) -> str | None:
+    """The longest of the names that the path begins with; None if it begins with none."""
+    return max(
+        (name for name in names if path == name or path.startswith((f"{name}.", f"{name}["))), key=len, default=None
+    )
 
 
 def _value(text: str, key: str) -> Any:
@@ -159,7 +193,8 @@ def _set(parent: Any, path: tuple[str | int, ...], value: Any) -> None:
         parent[last] = value
         return
     model = section_at(path[:-1])
-    if value is None and model is not None and field_of(model, last) is not None:
+    is_known = path[:-1] == ("power", "feeders") or (model is not None and field_of(model, last) is not None)
+    if value is None and is_known:
         parent.pop(last, None)
     else:
         parent[last] = value

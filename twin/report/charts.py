@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +106,7 @@ def window(
     lines: Mapping[str, Line],
     bounds_s: tuple[float, float],
     anchor: tuple[float, str],
-    cap_w: float | None,
+    cap: Line | None,
 ) -> Figure:
     """A short window enlarged: the writers and the power, and beneath them the phases of the jobs.
 
@@ -128,13 +129,12 @@ def window(
     if "draw_w" in shifted:
         panels.append(_WINDOW_POWER_PX)
         panel = _axis_of(len(panels))
-        power = scale_for(max(float(shifted["demand_w"][1].max()), cap_w or 0.0), "W")
-        if cap_w is not None:
+        power = scale_for(max(float(shifted["demand_w"][1].max()), _highest(cap)), "W")
+        if cap is not None:
             data.append(step_trace(shifted["demand_w"], time, power, "demand at full speed", GREY, yaxis=panel))
         data.append(step_trace(shifted["draw_w"], time, power, "draw", BLUE, yaxis=panel))
-        if cap_w is not None:
-            at = cap_w / power.size
-            data.append(level_trace(at, end_s / time.size, "cap", start_s / time.size, yaxis=panel))
+        if cap is not None:
+            data.append(_cap_trace((cap[0] - anchor[0], cap[1]), time, power, yaxis=panel))
         axes.append(title(f"power [{power.unit}]"))
     panels.append(max(_FEWEST_ROWS, len(names)) * _row_px(len(names)))
     panel = _axis_of(len(panels))
@@ -297,11 +297,11 @@ def durations(histogram: Histogram, marks_s: Mapping[str, float]) -> Figure:
     return {"data": [bars, *lines], "layout": layout}
 
 
-def power(draw_w: ThinnedLine, cap_w: float | None, throttled: Throttled | None, end_s: float) -> Figure:
+def power(draw_w: ThinnedLine, cap: Line | None, throttled: Throttled | None, end_s: float) -> Figure:
     """Draw and cap of the site over the run; where a cap is enforced, demand, and the speed commanded beneath."""
     lines = [draw_w] if throttled is None else [draw_w, throttled.demand_w]
     highest_w = max(float(line.points()[1].max()) for line in lines)
-    time, watts = scale_for(end_s, "s"), scale_for(max(highest_w, cap_w or 0.0), "W")
+    time, watts = scale_for(end_s, "s"), scale_for(max(highest_w, _highest(cap)), "W")
     layout = stacked([_POWER_PX] if throttled is None else [_POWER_PX, _SPEED_PX])
     layout["xaxis"] |= time_axis(time, 0.0, end_s)
     layout["yaxis"] |= title(f"power [{watts.unit}]")
@@ -310,13 +310,22 @@ def power(draw_w: ThinnedLine, cap_w: float | None, throttled: Throttled | None,
         demand_w = throttled.demand_w
         data += band_traces(demand_w.points(), demand_w.means(), time, watts, "demand at full speed", GREY)
     data += band_traces(draw_w.points(), draw_w.means(), time, watts, "draw", BLUE)
-    if cap_w is not None:
-        data.append(level_trace(cap_w / watts.size, end_s / time.size, "cap"))
+    if cap is not None:
+        data.append(_cap_trace(cap, time, watts))
     if throttled is not None:
         speed = throttled.speed
         layout["yaxis2"] |= title("speed") | {"range": [0.0, 1.05]}
         data += band_traces(speed.points(), speed.means(), time, _COUNT, "speed", GREEN, yaxis="y2")
     return {"data": data, "layout": layout}
+
+
+def _highest(cap: Line | None) -> float:
+    return 0.0 if cap is None else float(cap[1].max())
+
+
+def _cap_trace(cap: Line, time: Scale, watts: Scale, **keys: Any) -> Figure:
+    """The cap, a dashed line with a step where it changes."""
+    return step_trace(cap, time, watts, "cap", RED, line={"width": 1.6, "dash": "dash"}, **keys)
 
 
 def _count_axis(name: str, largest: float) -> Figure:

@@ -163,7 +163,7 @@ def _default(key: Key) -> str:
 
 
 def _shown(key: Key, value: Any) -> str:
-    if value is None:
+    if value is None or value == {}:
         return "none"
     if isinstance(value, BaseModel):
         given = value.model_dump(mode="json", by_alias=True, exclude_none=True)

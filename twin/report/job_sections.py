@@ -228,7 +228,7 @@ def _window_section(
         lines,
         (shown.start_s, shown.end_s),
         (shown.anchor_s, clock(shown.anchor_s)),
-        parts.cap_w,
+        parts.cap_between(shown.start_s, shown.end_s),
     )
     present = Reading("jobs present", int(there.sum()), COUNT, "len(present)")
     return Section(

@@ -20,6 +20,7 @@ _NO_SHARE = 1e-12  # of the time: rounding
 _FEW = 4  # numbers of writers told one by one
 _IN_SIGHT = 3
 _BINS = MOST_POINTS // 4
+_CAP = 'run["scenario"]["power"]["cap"]'
 
 _DURATIONS = "duration_s = checkpoints.write_end_s - checkpoints.write_start_s"
 _LONE_WRITE = """\
@@ -140,31 +141,41 @@ def power(parts: RunParts) -> Section | None:
     if not len(lines[0].points()[0]):
         return None
     bins = list(_bins(parts, lines))
-    energy = "(site.draw_w * site.hold_s).sum()"
+    last_w = "site.draw_end_w.fillna(site.draw_w)"
+    energy = f"(site.energy_j + (site.draw_w + {last_w}) / 2 * site.hold_s).iloc[-1]"
     readings = list(
         of_metrics(
             parts.metrics,
             ("mean_power_w", "mean draw", "W", f"{energy} / end_s"),
-            ("peak_power_w", "peak draw", "W", "site[site.hold_s > 0].draw_w.max()"),
+            ("peak_power_w", "peak draw", "W", "site[site.hold_s > 0][['draw_w', 'draw_end_w']].max().max()"),
             ("energy_j", "energy", "J", energy),
         )
     )
-    if parts.cap_w is not None:
+    if parts.is_capped and parts.power.controller.policy != "fixed_limit":
+        slowed = "site[['draw_w', 'draw_end_w']].min(axis=1) < site.demand_w * (1 - 1e-9)"
+        less = "" if parts.power.controller.policy == "three_band" else "(site[['speed', 'target']].min(axis=1) < 1) & "
+        binds = f"site.hold_s[{less}({slowed})].sum() / end_s"
+        readings += of_metrics(parts.metrics, ("cap_binding_share", "time the cap binds", SHARE, binds))
+    if parts.cap is not None:
         label = "cap" if parts.is_capped else "cap not enforced"
-        readings.insert(0, Reading(label, parts.cap_w, "W", 'run["scenario"]["power"]["cap"]'))
-        binds = "site.hold_s[(site.speed < 1) & (site.draw_w < site.demand_w)].sum() / end_s"
-        over = 'site.hold_s[site.draw_w > run["scenario"]["power"]["cap"] * (1 + 1e-9)].sum()'
-        if parts.is_capped:
-            readings += of_metrics(parts.metrics, ("cap_binding_share", "time the cap binds", SHARE, binds))
-        readings += of_metrics(parts.metrics, ("time_over_cap_s", "time over the cap", "s", over))
+        if len(parts.cap[1]) == 1:
+            readings.insert(0, Reading(label, float(parts.cap[1][0]), "W", _CAP))
+        if parts.has("events"):
+            over = 'spans_s("excursion_end") - spans_s("cap_exceeded")'
+            readings += of_metrics(parts.metrics, ("time_over_cap_s", "time over the cap", "s", f"({over}).sum()"))
     return Section(
         "power",
-        "Power against the cap" if parts.cap_w is not None else "Power, with no cap",
+        "Power against the cap" if parts.cap is not None else "Power, with no cap",
         f"{_power_in_words(parts)}{_band(lines)}",
         f"{_power_defined(parts)}{_thinned(lines)}",
-        f"{_period(bins)}drawn = site[{['time_s', *columns]}]",
+        f"{_period(bins)}{_events(parts)}drawn = site[{['time_s', *columns]}]",
         (*readings, *bins),
-        charts.power(lines[0], parts.cap_w, charts.Throttled(*lines[1:]) if parts.is_capped else None, parts.end_s),
+        charts.power(
+            lines[0],
+            parts.cap_between(0.0, parts.end_s),
+            charts.Throttled(*lines[1:]) if parts.is_capped else None,
+            parts.end_s,
+        ),
     )
 
 
@@ -172,13 +183,21 @@ def overhead_split(parts: RunParts) -> Section | None:
     """Where the time of the jobs went; None if not known."""
     if parts.metrics.get("compute_share") is None or not parts.has("jobs", "checkpoints"):
         return None
-    work, stall = "jobs.work_s.sum() / there_s", "stall_s / there_s"
+    work = "jobs.work_s.sum() / there_s"
     readings = tuple(
         of_metrics(
             parts.metrics,
             ("compute_share", "computing, as full-speed work", SHARE, work),
-            ("throttled_share", "lost to the throttle", SHARE, f"1 - {work} - {stall}"),
-            ("stall_share", "stalled in checkpoints", SHARE, stall),
+            ("throttled_share", "lost to the throttle", SHARE, 'run["metrics"]["throttled_share"]'),
+            ("stall_share", "stalled in checkpoints", SHARE, 'run["metrics"]["stall_share"]'),
+            *(
+                (name, label, SHARE, query)
+                for name, label, query in (
+                    ("interference_share", "lost to drains", "jobs.interference_s.sum() / there_s"),
+                    ("wait_share", "waiting for the store", 'run["metrics"]["wait_share"]'),
+                )
+                if parts.metrics.get(name)
+            ),
         )
     )
     of_jobs = tuple(
@@ -207,13 +226,23 @@ job_stretch = (jobs.end_s - jobs.launch_s) / (jobs.work_s + lone_s)""",
     )
 
 
+def _events(parts: RunParts) -> str:
+    """The set-up of the queries that need excursions."""
+    if parts.cap is None or not parts.has("events"):
+        return ""
+    return """\
+events = pd.read_parquet("events.parquet")
+spans_s = lambda kind: events[(events.feeder == "site") & (events.kind == kind)].time_s.reset_index(drop=True)
+"""
+
+
 def _power_in_words(parts: RunParts) -> str:
     if parts.is_capped:
         return (
             "What the site draws, and what it would draw at full speed; where the grey stands above the blue, jobs are "
             "slowed down. Beneath, the speed that the controller commands."
         )
-    if parts.cap_w is not None:
+    if parts.cap is not None:
         return "What the site draws. The cap is not enforced: every job computes at full speed."
     return "What the site draws. With no cap every job computes at full speed."
 
@@ -222,9 +251,9 @@ def _power_defined(parts: RunParts) -> str:
     if parts.is_capped:
         return (
             "Draw and demand of the whole site [W], and commanded speed [-], steps that hold until the next row; the "
-            "dashed line is the cap."
+            "dashed line is the cap. Under lagged control the curves between two rows are drawn in short steps."
         )
-    cap = "" if parts.cap_w is None else "; the dashed line is the cap"
+    cap = "" if parts.cap is None else "; the dashed line is the cap"
     return f"Draw of the whole site [W], steps that hold until the next row{cap}."
 
 

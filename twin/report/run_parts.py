@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from math import ceil
 from typing import Any
@@ -12,15 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.analysis.blocks import Block, Floats, blocks, of_feeder
+from twin.analysis.cap_line import cap_line
 from twin.analysis.rhythm import Rhythm, rhythm
 from twin.recording import ROOT, Recording
 from twin.report.downsampling import MEAN_BINS, ThinnedLine
 from twin.report.figures import Line
 from twin.report.run_summary import is_held
+from twin.scenario import Power
 
 PERIOD = """\
 fires = checkpoints.groupby("job_id").write_start_s
 period_s = (fires.max() - fires.min()).sum() / (fires.count() - 1).clip(lower=0).sum()"""
+_CURVE_PIECES = 24  # of a row in which the draw moves
+_STRAIGHT = 1e-9  # time constants in a row that goes straight
 _CELLS_PER_PERIOD = 4  # coarser cells would show a beat between cells and cycles: then whole periods are taken
 
 
@@ -46,9 +51,16 @@ class RunParts:
         self.manifest: Mapping[str, Any] = recording.manifest
         self.metrics: Mapping[str, Any] = recording.manifest["metrics"]
         self.end_s: float = recording.manifest["simulated_end_s"]
-        power = recording.manifest["scenario"]["power"]
-        self.cap_w: float | None = power.get("cap")
-        self.is_capped = is_held(power)
+        scenario = recording.manifest["scenario"]
+        self.power = Power.model_validate(scenario["power"])
+        self.is_capped = is_held(scenario["power"])
+        start_s = 0.0
+        if scenario.get("epoch"):
+            start = datetime.fromisoformat(scenario["epoch"])
+            start_s = (start - start.replace(hour=0, minute=0, second=0, microsecond=0)).total_seconds()
+        self.cap: Line | None = None
+        if self.power.cap is not None:
+            self.cap = cap_line(self.power.cap, start_s, self.end_s)
 
     def has(self, *tables: str) -> bool:
         """Whether all these tables were recorded."""
@@ -87,6 +99,16 @@ class RunParts:
         """Columns of the site's power over a stretch of the run, thinned."""
         return self._lines("power", columns, start_s, end_s)
 
+    def cap_between(self, start_s: float, end_s: float) -> Line | None:
+        """The cap of the site over a stretch of the run, as a step function; None without one."""
+        if self.cap is None:
+            return None
+        times_s, caps_w = self.cap
+        first = max(0, int(np.searchsorted(times_s, start_s, side="right")) - 1)
+        last = max(first + 1, int(np.searchsorted(times_s, end_s, side="left")))
+        edges_s = np.append(np.maximum(times_s[first:last], start_s), end_s)
+        return edges_s, np.append(caps_w[first:last], caps_w[last - 1])
+
     def _lines(self, table: str, columns: list[str], start_s: float, end_s: float) -> list[ThinnedLine]:
         _, mean_s, _ = self.grid(MEAN_BINS)
         lines = [ThinnedLine(start_s, end_s, mean_s) for _ in columns]
@@ -100,7 +122,54 @@ class RunParts:
         wanted = ["time_s", *columns]
         if table != "power":
             return blocks(self.recording.batches(table, wanted), wanted)
-        return blocks(of_feeder(self.recording.batches(table, ["feeder", *wanted]), ROOT), wanted)
+        moving = [name for name in ("draw_end_w", "target", "tau_s") if name not in wanted]
+        batches = of_feeder(self.recording.batches(table, ["feeder", *wanted, *moving]), ROOT)
+        return in_pieces(blocks(batches, [*wanted, *moving]), columns)
+
+
+def in_pieces(rows: Iterator[Block], columns: list[str]) -> Iterator[Block]:
+    """The rows of a feeder, those in which the draw or the speed moves cut into short steps along their curve.
+
+    A row needs the start of the next one: the last row of each block goes over to the next block. A draw moves like
+    the speed does, by the time constant, or straight where that of another feeder moves it.
+    """
+    held: Block | None = None
+    for block in rows:
+        joined = block if held is None else {name: np.append(held[name], block[name]) for name in block}
+        held = {name: values[-1:] for name, values in joined.items()}
+        if len(joined["time_s"]) > 1:
+            yield _pieces(joined, columns)
+    if held is not None:
+        yield {name: held[name] for name in ("time_s", *columns)}
+
+
+def _pieces(rows: Block, columns: list[str]) -> Block:
+    """All rows but the last."""
+    time_s = rows["time_s"]
+    hold_s, end_w = np.diff(time_s), rows["draw_end_w"][:-1]
+    tau_s = rows["tau_s"][:-1]
+    moves = (~np.isnan(end_w) | ~np.isnan(tau_s)) & (hold_s > 0.0)
+    plain = {name: rows[name][:-1] for name in ("time_s", *columns)}
+    if not moves.any():
+        return plain
+    places = np.arange(_CURVE_PIECES) / _CURVE_PIECES
+    middles = places + np.where(places > 0.0, 0.5 / _CURVE_PIECES, 0.0)  # the first step keeps the value at the start
+    lags = np.where(np.isnan(tau_s), _STRAIGHT, hold_s / tau_s)[moves, np.newaxis]
+    way = np.expm1(-lags * middles) / np.expm1(-lags)
+    counts = np.where(moves, _CURVE_PIECES, 1)
+    steps = {name: np.repeat(values, counts) for name, values in plain.items()}
+    curved = np.repeat(moves, counts)
+    steps["time_s"][curved] = (time_s[:-1][moves, np.newaxis] + hold_s[moves, np.newaxis] * places).ravel()
+    if "draw_w" in steps:
+        from_w = plain["draw_w"][moves]
+        to_w = np.where(np.isnan(end_w[moves]), from_w, end_w[moves])
+        steps["draw_w"][curved] = (from_w[:, np.newaxis] + (to_w - from_w)[:, np.newaxis] * way).ravel()
+    if "speed" in steps:
+        speed = plain["speed"][moves]
+        target = rows["target"][:-1][moves]
+        toward = np.where(np.isnan(target), 0.0, target - speed)[:, np.newaxis] * -np.expm1(-lags * middles)
+        steps["speed"][curved] = (speed[:, np.newaxis] + toward).ravel()
+    return steps
 
 
 def period_for(query: str) -> str:

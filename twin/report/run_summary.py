@@ -25,8 +25,12 @@ _ENDS = {
     "time": "stop.time is reached",
     "done": "all jobs are done",
 }
-_OF_THE_CAP = ("cap_binding_share", "time_over_cap_s")
-_OF_CONTROL = ("cap_binding_share",)  # says nothing without one
+_OVER = ("energy_over_cap_j", "excursions", "longest_excursion_s", "highest_overshoot_share")  # if it is ever over
+_OF_THE_CAP = ("time_over_cap_s", *_OVER)
+_OF_CONTROL = ("cap_binding_share", "control_actions_per_hour", "throttled_job_s")  # say nothing without one
+_OF_LANES = ("peak_waiting", "waiting_share")
+_OF_BACKGROUND = ("interference_share",)
+_OF_STALLS = ("checkpoint_stall_p50_s", "checkpoint_stall_p99_s", "checkpoint_stall_max_s", "wait_share")
 _STEADY = 0.95  # of the time that jobs are there; with less they come and go
 _PRACTICALLY_NEVER = 1e-9  # of the time: a second in thirty years
 _BESIDE = ("checkpoint_duration_mean_s", "goodput", "mean_power_w")  # shown with the product form
@@ -34,6 +38,9 @@ _ROUNDING = 1e-12  # a share that is a difference of others, and none
 _IDLE = "jobs come and go: idle before launch and after the end"
 _FEW = 4  # numbers of writers shown one by one
 _MOST_GROUPS = 8  # groups shown one by one
+_BANDS = ("high", "target", "low")
+_TIMES = ("delay", "tau", "period", "latency")  # of a controller
+_MOST_FEEDERS = 12  # the same
 
 
 class Line(NamedTuple):
@@ -47,10 +54,16 @@ def summary(manifest: Mapping[str, Any]) -> dict[str, list[Line]]:
     """The lines of each section by its title, in the order of reading; values that are not known read ``-``."""
     estimate = manifest.get("estimate") or {}  # a run of an earlier version has none
     form = estimate.get("product_form") or {}
-    metrics = {name: value for name, value in manifest["metrics"].items() if name not in left_out(manifest)}
+    hidden = {*left_out(manifest), *(name for name, metric in METRICS.items() if metric.is_by_feeder)}
+    metrics = {name: value for name, value in manifest["metrics"].items() if name not in hidden}
     sections = metric_sections(metrics, form.get("metrics", {}))
     if "Power" in sections:
-        sections["Power"].insert(0, Line("cap", cap_in_words(manifest["scenario"]["power"])))
+        power = manifest["scenario"]["power"]
+        sections["Power"].insert(0, Line("cap", cap_in_words(power)))
+        if is_held(power):
+            sections["Power"].insert(1, Line("control", control_in_words(power["controller"])))
+        if power.get("feeders"):
+            sections["Feeders"] = [*feeder_lines(manifest)]
     if manifest["import_report"] is not None:
         sections["Launch log"] = list(launch_log_lines(manifest["import_report"]))
     run = sections.pop("Run", [])
@@ -62,17 +75,87 @@ def summary(manifest: Mapping[str, Any]) -> dict[str, list[Line]]:
 
 def left_out(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """Metrics that mean nothing for the run: those of a cap that is not there, or of a control that does nothing."""
-    power = manifest["scenario"]["power"]
+    scenario, metrics = manifest["scenario"], manifest["metrics"]
+    power = scenario["power"]
+    hidden: list[str] = []
     if power.get("cap") is None:
-        return _OF_THE_CAP
-    return () if is_enforced(power) else _OF_CONTROL
+        hidden += _OF_THE_CAP
+    elif not metrics.get("time_over_cap_s"):
+        hidden += _OVER
+    sections = [power, *power.get("feeders", {}).values()]
+    if not any(is_held(section) for section in sections):
+        hidden += _OF_CONTROL
+    elif not is_held(power):
+        hidden.append("cap_binding_share")
+    has_lanes = scenario["storage"].get("lanes", "none") not in ("none", None)
+    in_background = any(group["checkpoint"].get("mode") == "async" for group in scenario.get("jobs", ()))
+    hidden += [] if has_lanes else _OF_LANES
+    hidden += [] if in_background else _OF_BACKGROUND
+    hidden += [] if in_background or has_lanes else _OF_STALLS
+    return tuple(hidden)
+
+
+def is_held(section: Mapping[str, Any]) -> bool:
+    """Whether the controller of a feeder, as resolved, holds something: a cap, or watts per node."""
+    policy = section["controller"]["policy"]
+    return bool(policy == "fixed_limit" or (section.get("cap") is not None and policy != "none"))
 
 
 def cap_in_words(power: Mapping[str, Any]) -> str:
-    """The site's cap, given the section ``power`` of a scenario as resolved."""
-    if power.get("cap") is None:
+    """The cap of a feeder, given its section of a scenario as resolved."""
+    cap = power.get("cap")
+    if cap is None:
         return "no cap"
-    return scaled(power["cap"], "W") if is_enforced(power) else f"cap not enforced ({scaled(power['cap'], 'W')})"
+    if isinstance(cap, Mapping | list):
+        steps = cap["daily"] if isinstance(cap, Mapping) else cap
+        lowest_w, highest_w = (pick(step["value"] for step in steps) for pick in (min, max))
+        words = f"{scaled(lowest_w, 'W')} to {scaled(highest_w, 'W')}, by time{' of day' if cap is not steps else ''}"
+    else:
+        words = scaled(cap, "W")
+    return words if is_enforced(power) else f"cap not enforced ({words})"
+
+
+def control_in_words(controller: Mapping[str, Any]) -> str:
+    """A controller as resolved: its policy with what it is set to."""
+    set_to = {name: scaled(value, "s") for name, value in controller.items() if name in _TIMES and value is not None}
+    set_to |= {
+        name: percent(controller[name]) for name in ("high", "target", "low") if controller.get(name) is not None
+    }
+    words = {
+        "anonymous": "anonymous (idealised: at once, without error)",
+        "delayed": "delayed by {delay}",
+        "lagged": "lagged, time constant {tau}",
+        "sampled": "sampled every {period}, effective {latency} later",
+        "fixed_limit": "fixed limit of {limit} a node",
+        "three_band": "three bands, read every {period}: above {high} of the cap cut to {target}, below {low} released",
+    }
+    if controller.get("limit") is not None:
+        set_to["limit"] = scaled(controller["limit"], "W")
+    policy: str = controller["policy"]
+    return words.get(policy, policy).format_map(set_to)
+
+
+def feeder_lines(manifest: Mapping[str, Any]) -> Iterator[Line]:
+    """One line for each feeder, the site first: cap, control, peak, time over the cap, share of time that it binds."""
+    power, metrics = manifest["scenario"]["power"], manifest["metrics"]
+    peaks, over, bound = (
+        metrics.get(name) or {}
+        for name in ("peak_power_by_feeder_w", "time_over_cap_by_feeder_s", "cap_binding_share_by_feeder")
+    )
+    sections = {"site": power, **power["feeders"]}
+    for name, section in islice(sections.items(), _MOST_FEEDERS):
+        parts = [cap_in_words(section)]
+        if is_held(section):
+            parts.append(section["controller"]["policy"])
+        if name in peaks:
+            parts.append(f"peak {scaled(peaks[name], 'W')}")
+        if name in over:
+            parts.append(f"over for {scaled(over[name], 's')}")
+        if name in bound and is_held(section):
+            parts.append(f"binds {percent(bound[name])} of the time")
+        yield Line(name, ", ".join(parts))
+    if len(sections) > _MOST_FEEDERS:
+        yield Line("more", f"{len(sections) - _MOST_FEEDERS} more feeders in run.json")
 
 
 def comes_and_goes(metrics: Mapping[str, Any]) -> bool:
@@ -84,11 +167,6 @@ def comes_and_goes(metrics: Mapping[str, Any]) -> bool:
 def is_enforced(power: Mapping[str, Any]) -> bool:
     """Whether the control holds the cap, if there is one, given the section ``power`` of a scenario as resolved."""
     return bool(power["controller"]["policy"] != "none")
-
-
-def is_held(power: Mapping[str, Any]) -> bool:
-    """Whether there is a cap and the control holds it, given the section ``power`` of a scenario as resolved."""
-    return power.get("cap") is not None and is_enforced(power)
 
 
 def changes(manifest: Mapping[str, Any]) -> list[str]:
@@ -156,7 +234,7 @@ def shown(metric: Metric, value: Any) -> str:
         return "-"
     if isinstance(value, int):
         return f"{value:,}"
-    if metric.name.endswith(_SHARES):
+    if metric.name.endswith(_SHARES) or "_share_by_" in metric.name:
         return percent(value)
     return scaled(value, metric.unit)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from twin.report.run_summary import cap_in_words, comes_and_goes, is_held, percent, seldom
+from twin.report.run_summary import cap_in_words, comes_and_goes, feeder_lines, is_enforced, percent, seldom
 from twin.units import scaled
 
 
@@ -20,6 +20,8 @@ def _costs(metrics: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str
         yield (
             f"{percent(1.0 - metrics['compute_share'])} of the job time is lost: {percent(metrics['stall_share'])} "
             f"stalled in checkpoints, {percent(metrics['throttled_share'])} to the throttle"
+            + (f", {percent(metrics['wait_share'])} waiting for the store" if metrics.get("wait_share") else "")
+            + (f", {percent(metrics['interference_share'])} to drains" if metrics.get("interference_share") else "")
         )
     longest_s, lone_s = metrics.get("checkpoint_duration_max_s"), metrics.get("lone_checkpoint_by_group_s") or {}
     if longest_s is not None:
@@ -46,12 +48,14 @@ def _moments(manifest: Mapping[str, Any]) -> Iterator[str]:
         )
     binding, over_s = metrics.get("cap_binding_share"), metrics.get("time_over_cap_s")
     power = manifest["scenario"]["power"]
-    if not is_held(power):
+    if power.get("cap") is None or not is_enforced(power):
         yield cap_in_words(power)
     elif binding is not None:
         yield f"the cap binds {percent(binding)} of the time" if binding else "the cap never binds"
     if over_s:
         yield f"the draw is above the cap for {scaled(over_s, 's')}"
+    if manifest["scenario"]["power"].get("feeders"):
+        yield from (f"feeder {line.label}: {line.value}" for line in feeder_lines(manifest))
     load = metrics.get("offered_load")
     if load is not None:
         yield (

@@ -1,20 +1,14 @@
 """What to run: the models of a scenario, the rules between their values, and where its defaults come from."""
 
+from twin.scenario.feeder_loads import FeederLoad, feeder_loads, nodes_below, path_up, sections
 from twin.scenario.fields import LEAST, MAX_NODES, MAX_TIME_S
 from twin.scenario.job_groups import Checkpoint, Jitter, JobGroup, Launch, NodePower, WallClock
 from twin.scenario.launch_log import PROFILES, Profile, Replay
-from twin.scenario.models import (
-    POLICIES,
-    Controller,
-    Failures,
-    FleetSize,
-    Power,
-    Scenario,
-    Stop,
-    Storage,
-)
+from twin.scenario.models import Failures, FleetSize, Scenario, Stop, Storage
 from twin.scenario.origins import defaulted, hash_of, resolved, scenario_hash
-from twin.scenario.rules import cap_faults
+from twin.scenario.placement import ROOT, feeders_named, places_of
+from twin.scenario.placement_rules import cap_faults
+from twin.scenario.power import POLICIES, Cap, CapStep, Controller, DailyCap, FeederSection, Power, lowest_cap, steps_of
 
 __all__ = [
     "LEAST",
@@ -22,9 +16,15 @@ __all__ = [
     "MAX_TIME_S",
     "POLICIES",
     "PROFILES",
+    "ROOT",
+    "Cap",
+    "CapStep",
     "Checkpoint",
     "Controller",
+    "DailyCap",
     "Failures",
+    "FeederLoad",
+    "FeederSection",
     "FleetSize",
     "Jitter",
     "JobGroup",
@@ -39,7 +39,15 @@ __all__ = [
     "WallClock",
     "cap_faults",
     "defaulted",
+    "feeder_loads",
+    "feeders_named",
     "hash_of",
+    "lowest_cap",
+    "nodes_below",
+    "path_up",
+    "places_of",
     "resolved",
     "scenario_hash",
+    "sections",
+    "steps_of",
 ]

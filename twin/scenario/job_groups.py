@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -27,6 +28,7 @@ from twin.scenario.fields import (
     WholeNumber,
     form,
 )
+from twin.scenario.placement import ROOT, PlacementField
 from twin.scenario.section import Model, default, optional, required
 from twin.units import RefusedValue
 
@@ -71,14 +73,40 @@ Trigger = Annotated[
 ]
 
 
+def _if_async(value: float) -> Callable[[dict[str, Any]], float | None]:
+    return lambda data: value if data.get("mode") == "async" else None
+
+
 class Checkpoint(Model):
     """What a job writes, and when."""
 
     size_b: Size = default(
         "size", 912e9, "source", "MLPerf Storage: 70 B parameters", "Bytes of one checkpoint of the whole job."
     )
-    mode: Literal["blocking"] = default(
-        "mode", "blocking", "choice", "the reference case", "Blocking: the job does not compute while it writes."
+    mode: Literal["blocking", "async"] = default(
+        "mode",
+        "blocking",
+        "choice",
+        "the reference case",
+        "blocking: the job does not compute while it writes. async: a snapshot stalls it, then it computes on while "
+        "the snapshot drains into the store.",
+    )
+    snapshot_s: Time | None = default(
+        "snapshot", _if_async(2.0), "guess", "0.1-5 s", "async: time that a snapshot stalls the job."
+    )
+    interference: Annotated[float, Quantity("fraction", at_least=0.0, at_most=0.99)] | None = default(
+        "interference",
+        _if_async(0.03),
+        "source",
+        "users aim at 2-5 %",
+        "async: share of the speed lost while at least one drain runs.",
+    )
+    in_flight: Annotated[int, WholeNumber(1, 1000)] | None = default(
+        "in_flight",
+        _if_async(1),
+        "choice",
+        "the next waits for the last",
+        "async: drains pending at once at most; a job due with that many waits for one to end.",
     )
     trigger: Trigger = default(
         "trigger",
@@ -167,6 +195,13 @@ class JobGroup(Model):
         "work", None, "choice", "endless", "Full-speed work of a job in all; it is done when the last is written."
     )
     jitter: Jitter | None = default("jitter", None, "choice", "every cycle alike", Jitter.meaning())
+    feeders: PlacementField = default(
+        "feeders",
+        ROOT,
+        "choice",
+        "the site itself",
+        "Where the nodes hang: a feeder, nodes by feeder, a list to share them evenly, or {rotate: [...]}.",
+    )
     power: NodePower = Field(default_factory=NodePower)
     launch: Launch = default("launch", _at_the_start, "choice", "all at the start of the run", Launch.meaning())
 

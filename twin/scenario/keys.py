@@ -63,7 +63,7 @@ class Key(NamedTuple):
         return words if get_origin(self.field.annotation) is Literal and isinstance(words[0], str) else ()
 
     def _dimension(self) -> Dimension | None:
-        parts = () if self.section else (*self.field.metadata, *_parts(self.field.annotation))
+        parts = (*self.field.metadata, *_parts(self.field.annotation))
         quantities = (DIMENSIONS[part.dimension] for part in parts if isinstance(part, Quantity))
         return next(quantities, None)
 
@@ -76,18 +76,42 @@ def keys(section: type[BaseModel] = Scenario, holder: str = "") -> Iterator[Key]
         path = f"{holder}{field.alias or name}{'[]' if is_list else ''}"
         yield Key(path, field, below)
         if below is not None:
-            yield from keys(below, f"{path}.")
+            yield from keys(below, f"{path}.NAME." if _is_named(field) else f"{path}.")
 
 
 def section_at(path: Sequence[str | int]) -> type[BaseModel] | None:
     """The model of the section at this path; None for a path that leads to none."""
     model: type[BaseModel] | None = Scenario
+    field: FieldInfo | None = None
     for part in path:
-        if isinstance(part, int):
-            continue  # an item of a list of sections: the field's annotation has led to its model already
-        field = None if model is None else field_of(model, part)
-        model = None if field is None else model_in(field)
+        if isinstance(part, int):  # an item of a list of sections
+            model = None if field is None else _model_among(_listed(field.annotation))
+        elif field is not None and _is_named(field):  # a section with a name of the user's
+            model = model_in(field)
+            field = None
+        else:
+            field = None if model is None else field_of(model, part)
+            model = None if field is None or _is_named(field) else model_in(field)
     return model
+
+
+def place_of(path: Sequence[str | int]) -> str:
+    """The path of a value as ``Key.path`` has it, with [] for an index and NAME for a name of the user's."""
+    text = ""
+    for depth, part in enumerate(path):
+        if isinstance(part, int):
+            text += "[]"
+        else:
+            name = "NAME" if _is_name(path[: depth + 1]) else part
+            text += f".{name}" if text else name
+    return text
+
+
+def _is_name(path: Sequence[str | int]) -> bool:
+    """Whether the last part is a name that the user gave to a section."""
+    holder = section_at(path[:-2]) if len(path) > 1 else None
+    field = field_of(holder, str(path[-2])) if holder is not None else None
+    return field is not None and _is_named(field)
 
 
 def field_of(model: type[BaseModel], key: str) -> FieldInfo | None:
@@ -102,10 +126,21 @@ def keys_of(model: type[BaseModel]) -> list[str]:
 
 def model_in(field: FieldInfo) -> type[Model] | None:
     """The model somewhere in an annotation such as ``tuple[JobGroup, ...] | None``."""
-    for part in _parts(field.annotation):
-        if isinstance(part, type) and issubclass(part, Model):
-            return part
-    return None
+    return _model_among(_parts(field.annotation))
+
+
+def _model_among(parts: Iterator[Any]) -> type[Model] | None:
+    return next((part for part in parts if isinstance(part, type) and issubclass(part, Model)), None)
+
+
+def _listed(annotation: Any) -> Iterator[Any]:
+    """What the lists in an annotation are made of."""
+    return (inner for part in _parts(annotation) if get_origin(part) is tuple for inner in _parts(part))
+
+
+def _is_named(field: FieldInfo) -> bool:
+    """Whether it holds sections by names that the user gives."""
+    return model_in(field) is not None and any(get_origin(part) is dict for part in _parts(field.annotation))
 
 
 def _parts(annotation: Any) -> Iterator[Any]:

@@ -28,6 +28,7 @@ from twin.scenario.fields import (
     form,
 )
 from twin.scenario.job_groups import NodePower
+from twin.scenario.placement import ROOT, PlacementField
 from twin.scenario.section import Model, default, required
 from twin.units import RefusedValue, nearest
 
@@ -121,6 +122,9 @@ class Replay(Model):
     )
     copies: Annotated[int, WholeNumber(1, 10_000)] = default(
         "copies", 1, "choice", "as logged", "How many times each job of the log is launched."
+    )
+    place: PlacementField = default(
+        "place", ROOT, "choice", "the site itself", "Where the nodes of the jobs hang, as jobs[].feeders says it."
     )
 
     @property

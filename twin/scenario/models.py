@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from math import inf
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BeforeValidator,
     Field,
+    PlainValidator,
     PrivateAttr,
+    WithJsonSchema,
     model_validator,
 )
 
@@ -18,10 +20,10 @@ from twin.scenario import rules
 from twin.scenario.fields import (
     LEAST,
     Duration,
+    Epoch,
     GpusPerNode,
     Name,
     Nodes,
-    PositiveWatts,
     Quantity,
     Rate,
     Text,
@@ -30,8 +32,9 @@ from twin.scenario.fields import (
 )
 from twin.scenario.job_groups import JobGroup
 from twin.scenario.launch_log import Replay
+from twin.scenario.power import Power
 from twin.scenario.section import Model, default, optional, required
-from twin.units import RefusedValue
+from twin.units import RefusedValue, whole_number
 
 MAX_CYCLES = 1_000_000_000
 
@@ -40,6 +43,18 @@ def _this_version(version: object) -> object:
     if version != 1 or isinstance(version, bool | float):
         raise RefusedValue("must be 1, the version of the format", "write twin: 1")
     return version
+
+
+def _lanes(value: object) -> object:
+    if value is None or value == "none":
+        return "none"
+    try:
+        return whole_number(value, at_least=1, at_most=rules.MAX_JOBS)
+    except RefusedValue as refusal:
+        raise RefusedValue(refusal.rule, f"{refusal.remedy}, or none for all at once") from refusal
+
+
+_LANES_SCHEMA = {"anyOf": [{"const": "none"}, {"type": "integer", "minimum": 1}]}
 
 
 class Stop(Model):
@@ -64,11 +79,15 @@ class Storage(Model):
     bandwidth_b_s: Rate = default(
         "bandwidth", 100e9, "guess", "per cluster", "B, the total write rate of the store at most."
     )
-    share: Literal["job"] = default(
-        "share", "job", "choice", "anonymous", "What an equal share is for: job, each job that writes."
+    share: Literal["job", "node"] = default(
+        "share", "job", "choice", "anonymous", "What an equal share is for: each job that writes, or each node of it."
     )
     client_bandwidth_b_s: Rate | None = default(
-        "client_bandwidth", None, "choice", "no limit per job", "c, the write rate of one job at most."
+        "client_bandwidth",
+        None,
+        "choice",
+        "no limit",
+        "c, the write rate at most of one job; of one node with share: node.",
     )
     degradation: Annotated[float, Quantity("fraction", at_least=0.0, at_most=1e6)] = default(
         "degradation",
@@ -77,33 +96,12 @@ class Storage(Model):
         "the clean case",
         "k, how much of its rate the store loses with more writers than fill it; needs client_bandwidth.",
     )
-
-
-class Policy(NamedTuple):
-    """A control policy: what it does, and where it comes from."""
-
-    definition: str
-    source: str
-
-
-POLICIES: dict[str, Policy] = {
-    "none": Policy(
-        "Every computing job runs at full speed; a cap is not enforced, and time over it is counted.", "the baseline"
-    ),
-    "anonymous": Policy(
-        "At every change the speed of all computing jobs is set at once to the one at which the draw meets the cap: 1 "
-        "if fixed + dynamic draw <= cap, 0 if the fixed draw alone reaches it, else ((cap - fixed) / dynamic)^(1 / a), "
-        "a the power exponent. It asks how many compute, never which.",
-        "idealised equal share; the reference law min(1, C / n) is the case of a = 1 and no idle or write power",
-    ),
-}
-
-
-class Controller(Model):
-    """What commands the speed of the jobs under a feeder."""
-
-    policy: Literal["none", "anonymous"] = default(
-        "policy", "anonymous", "choice", "instantaneous, idealised", "How the speed follows the draw and the cap."
+    lanes: Annotated[Literal["none"] | int, PlainValidator(_lanes), WithJsonSchema(_LANES_SCHEMA)] = default(
+        "lanes",
+        "none",
+        "choice",
+        "all write at once",
+        "Transfers that the store takes at once, at most; the others wait, first due first served. none: all at once.",
     )
 
 
@@ -120,20 +118,6 @@ class Failures(Model):
     downtime_s: Time = default(
         "downtime", 720.0, "guess", "10-20 min are common", "Time from an interruption until the job computes again."
     )
-
-
-class Power(Model):
-    """The root feeder, the site: its cap and its controller."""
-
-    cap_w: PositiveWatts | None = default(
-        "cap", None, "choice", "no cap", "Draw of all jobs together that the controller holds, or tries to."
-    )
-    controller: Controller = Field(default_factory=Controller)
-
-    @property
-    def enforced_cap_w(self) -> float:
-        """The cap that the controller holds [W]; inf without a cap or without control."""
-        return inf if self.cap_w is None or self.controller.policy == "none" else self.cap_w
 
 
 class Scenario(Model):
@@ -153,6 +137,13 @@ class Scenario(Model):
     seed: Annotated[int, WholeNumber(0, 2**63 - 1)] = default(
         "seed", 0, "choice", "any", "Seed of all chance: the same scenario and seed give the same run, bit for bit."
     )
+    epoch: Epoch | None = default(
+        "epoch",
+        None,
+        "choice",
+        "midnight",
+        "Date and time of t = 0, as in 2026-01-05T08:00; daily caps follow its clock.",
+    )
     stop: Stop = Field(default_factory=Stop)
     fleet: FleetSize | None = None
     jobs: tuple[JobGroup, ...] = ()
@@ -168,6 +159,14 @@ class Scenario(Model):
         if faults := list(rules.faults(self)):
             raise ScenarioError(faults)
         return self
+
+    @property
+    def start_s(self) -> float:
+        """Time of day of t = 0 [s]."""
+        if self.epoch is None:
+            return 0.0
+        start = datetime.fromisoformat(self.epoch)
+        return 3600.0 * start.hour + 60.0 * start.minute + start.second + 1e-6 * start.microsecond
 
     def warnings(self) -> list[str]:
         """What is legal, but perhaps not meant; one sentence each."""

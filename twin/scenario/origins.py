@@ -51,6 +51,10 @@ def _defaulted(prefix: str, section: BaseModel) -> Iterator[dict[str, Any]]:
             for index, item in enumerate(value):
                 if isinstance(item, BaseModel):
                     yield from _defaulted(f"{key}[{index}].", item)
+        elif isinstance(value, dict):
+            for own, item in value.items():
+                if isinstance(item, BaseModel):
+                    yield from _defaulted(f"{key}.{own}.", item)
 
 
 def _plain(value: Any) -> Any:

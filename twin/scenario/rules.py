@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from twin.errors import Fault
+from twin.scenario.feeder_loads import feeder_loads, sections
+from twin.scenario.placement import ROOT
+from twin.scenario.placement_rules import placement_faults
+from twin.scenario.power import lowest_cap
+from twin.scenario.power_rules import power_faults
 
 if TYPE_CHECKING:
     from twin.scenario.job_groups import JobGroup, NodePower
@@ -35,37 +39,18 @@ def faults(scenario: Scenario) -> Iterator[Fault]:
         yield from _launch(key, group)
         yield from _trigger(key, group)
         yield from _node_power(f"{key}.power", group.power)
-        for fault in cap_faults(scenario.power.cap_w, [(group.name, group.nodes, group.power.idle_w)]):
-            yield replace(fault, reads=(f"{key}.nodes", f"{key}.power"))
+        yield from _checkpoint(f"{key}.checkpoint", group)
     if scenario.replay is not None:
         yield from _replay(scenario.replay)
+    yield from power_faults(scenario.power)
+    yield from placement_faults(scenario)
     yield from _stop(scenario)
-
-
-def cap_faults(cap_w: float | None, jobs: Iterable[tuple[str, int, float]]) -> list[Fault]:
-    """The fault of a cap at or below the idle draw of one job alone; that job could never compute.
-
-    Args:
-        cap_w: the cap of the feeder [W]; None for no cap.
-        jobs: name, nodes and idle power of one node [W] of each job.
-    Returns:
-        Nothing, or one fault that names the job of the largest idle draw.
-    """
-    name, nodes, idle_w = max(jobs, key=lambda job: job[1] * job[2], default=("", 0, 0.0))
-    draw_w = nodes * idle_w
-    if cap_w is None or cap_w > draw_w:
-        return []
-    rule = f"is at or below the idle draw of job {name!r} alone ({nodes} nodes x {idle_w:g} W = {draw_w:g} W)"
-    larger = [f"{cap_w:g} {unit}" for unit, watts in (("kW", 1e3), ("MW", 1e6)) if cap_w * watts > draw_w]
-    meant = f"; did you mean {larger[0]}?" if cap_w < idle_w and cap_w < _NO_UNIT and larger else ""
-    remedy = f"raise it above {draw_w:g} W{meant}"
-    return [Fault("power.cap", f"{cap_w:g} W", f"{rule}, which could never compute", remedy)]
 
 
 def warnings(scenario: Scenario) -> Iterator[str]:
     """What is legal, but perhaps not meant; one sentence each."""
     yield from _units_left_out(scenario)
-    yield from _idle_draw_at_cap(scenario)
+    yield from _caps_not_held(scenario)
     if scenario.fleet is not None:
         owned = scenario.fleet.nodes
         for group in scenario.jobs:
@@ -73,8 +58,6 @@ def warnings(scenario: Scenario) -> Iterator[str]:
                 yield f"one job of group {group.name!r} needs {group.nodes} nodes, and fleet.nodes is {owned}"
     if scenario.storage.degradation > 0.0 and scenario.storage.client_bandwidth_b_s is None:
         yield "storage.degradation has no effect without storage.client_bandwidth"
-    if scenario.power.cap_w is not None and scenario.power.controller.policy == "none":
-        yield "power.cap is not enforced: power.controller.policy is none"
     nodes = [group.nodes for group in scenario.jobs]
     if len(set(nodes)) > 1 and scenario.storage.share == "job":
         yield (
@@ -106,14 +89,28 @@ def _units_left_out(scenario: Scenario) -> Iterator[str]:
             yield f"{key} is {value:g} {unit} {of_what}; {meant}"
 
 
-def _idle_draw_at_cap(scenario: Scenario) -> Iterator[str]:
-    idle_w = sum(group.count * group.nodes * group.power.idle_w for group in scenario.jobs)
-    cap_w = scenario.power.enforced_cap_w
-    if idle_w >= cap_w:
-        yield (
-            f"power.cap is {cap_w / _MW:g} MW, and all jobs together draw {idle_w / _MW:g} MW at speed 0: while all "
-            "compute at once none moves, and the run may end as stalled; raise the cap or launch fewer jobs"
-        )
+def _caps_not_held(scenario: Scenario) -> Iterator[str]:
+    """Caps that nothing enforces, and those that no speed of the jobs meets while all of them compute."""
+    loads = feeder_loads(scenario)
+    for feeder, (key, section) in sections(scenario.power).items():
+        _, cap_w = lowest_cap(section.cap)
+        load, policy, limit_w = loads[feeder], section.controller.policy, section.controller.limit_w
+        if section.cap is not None and policy == "none":
+            yield f"{key}.cap is not enforced: {key}.controller.policy is none"
+        elif limit_w is not None:
+            draw_w = load.nodes * limit_w
+            draw_w = min(load.demand_w, scenario.power.site_w(draw_w) if feeder == ROOT else draw_w)
+            if draw_w > cap_w:
+                yield (
+                    f"{key}.cap is not enforced: {key}.controller.policy is fixed_limit, and at its limit of "
+                    f"{limit_w:g} W all nodes together draw {draw_w / _MW:g} MW, above {cap_w / _MW:g} MW"
+                )
+        elif load.idle_w >= cap_w:
+            jobs = "all jobs" if feeder == ROOT else "all jobs below it"
+            yield (
+                f"{key}.cap is {cap_w / _MW:g} MW, and {jobs} together draw {load.idle_w / _MW:g} MW at speed 0: while "
+                "all compute at once none moves, and the run may end as stalled; raise the cap or launch fewer jobs"
+            )
 
 
 def _names(groups: tuple[JobGroup, ...]) -> Iterator[Fault]:
@@ -164,6 +161,29 @@ def _trigger(key: str, group: JobGroup) -> Iterator[Fault]:
     if group.jitter is not None:
         rule = f"has no effect with {trigger} on the wall clock, which nothing shifts"
         yield Fault(f"{key}.jitter", "", rule, "remove jitter, or remove trigger", reads=(trigger,))
+
+
+def _checkpoint(key: str, group: JobGroup) -> Iterator[Fault]:
+    checkpoint = group.checkpoint
+    if checkpoint.mode == "blocking":
+        for name, value in (
+            ("snapshot", checkpoint.snapshot_s),
+            ("interference", checkpoint.interference),
+            ("in_flight", checkpoint.in_flight),
+        ):
+            if value is not None:
+                rule = "has no meaning with mode: blocking"
+                yield Fault(
+                    f"{key}.{name}", f"{value:g}", rule, "remove it, or use mode: async", reads=(f"{key}.mode",)
+                )
+        return
+    if checkpoint.trigger == "work" and group.compute_s is None:
+        return  # said already
+    if checkpoint.snapshot_s is not None and checkpoint.snapshot_s >= group.interval_s:
+        rule = f"must be less than the interval between checkpoints, {group.interval_s:g} s"
+        reads = (f"{key}.mode", f"{key}.trigger", f"{key.removesuffix('checkpoint')}compute")
+        remedy = "shorten it, or lengthen the interval"
+        yield Fault(f"{key}.snapshot", f"{checkpoint.snapshot_s:g} s", rule, remedy, reads=reads)
 
 
 def _node_power(key: str, power: NodePower) -> Iterator[Fault]:

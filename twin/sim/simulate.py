@@ -9,6 +9,7 @@ from twin.errors import StalledError, TwinError
 from twin.fleet import Job
 from twin.recording import TABLES, Outcome, Rows, Sink, schema
 from twin.scenario import MAX_TIME_S, Scenario
+from twin.sim.async_job import AsyncJob
 from twin.sim.ending import Ending
 from twin.sim.power_fabric import PowerFabric
 from twin.sim.storage_server import StorageServer
@@ -67,24 +68,20 @@ class Datacenter:
         self._ending = Ending(timeline, scenario.stop, len(jobs))
         profiles = sorted({job.power for job in jobs})
         fleet_nodes = None if scenario.fleet is None else scenario.fleet.nodes
-        self._fabric = PowerFabric(
-            timeline, instant, scenario.power, profiles, fleet_nodes, rows("power"), rows("events")
+        self._fabric = fabric = PowerFabric(
+            timeline, instant, scenario.power, profiles, fleet_nodes, scenario.start_s, rows("power"), rows("events")
         )
         self._store = StorageServer(timeline, instant, scenario.storage, rows("storage"))
+        parts = self._store, rows("checkpoints"), rows("events"), self._ending
+        connections = {job.rank: fabric.connect(job) for job in sorted(jobs, key=lambda job: job.rank)}
         self._jobs = [
-            TrainingJob(
-                timeline,
-                job,
-                profiles.index(job.power),
-                self._fabric,
-                self._store,
-                rows("checkpoints"),
-                rows("events"),
-                self._ending,
-            )
-            for job in jobs
+            (AsyncJob if job.is_async else TrainingJob)(timeline, job, connections[job.rank], *parts) for job in jobs
         ]
-        self._has_clocks = any(job.every_s is not None for job in jobs)
+        for job in sorted(self._jobs, key=lambda job: job.job.rank):
+            fabric.put_under_limits(job, job.job.places)
+        self._settle_fabric = fabric.start()
+        has_clocks = any(job.every_s is not None for job in jobs)
+        self._has_periods = has_clocks or fabric.longest_period_s > 0.0  # something that comes again for ever
         self._stop = scenario.stop
         if scenario.stop.time_s is None:
             Alarm(timeline, self._give_up, STOP).set(_LATEST_S)
@@ -120,35 +117,43 @@ class Datacenter:
     def _share_done(self) -> float:
         """How near the run is to the nearest of its ends, from 0 to 1."""
         time_s, cycles = self._stop.time_s or inf, self._stop.cycles or inf
-        slowest = min((job.cycle for job in self._jobs if job.phase is not Phase.DONE), default=0)
+        slowest = min((job.written for job in self._jobs if job.phase is not Phase.DONE), default=0)
         work_s = sum(job.work_s for job in self._jobs) / sum(job.job.work_s for job in self._jobs)
         return min(1.0, max(self._timeline.now / time_s, slowest / cycles, work_s))
 
     def _settle(self, now_s: float) -> None:
-        self._fabric.settle(now_s)
-        self._store.settle(now_s)
-        if self._fabric.clock.due_s < inf:
-            self._worked_s = now_s
-        elif self._store.clock.due_s == inf or self._has_clocks:
-            self._check_can_move(now_s)
+        store = self._store
+        if store.queue:
+            store.grant(now_s)
+        self._settle_fabric(now_s)
+        store.settle(now_s)
+        if store.clock.due_s == inf or self._has_periods:
+            if self._fabric.is_computing():
+                self._worked_s = now_s
+            else:
+                self._check_can_move(now_s)
 
     def _check_can_move(self, now_s: float) -> None:
         """No end of a compute stretch is due: something else must be."""
         ending = self._ending
-        if ending.awaits_launch or not ending.is_running or not any(self._fabric.computing):
+        phases = {job.phase for job in self._jobs}
+        if ending.awaits_launch or Phase.COMPUTING not in phases or Phase.SNAPSHOT in phases:
             return
-        if clocks_s := [job.job.every_s or 0.0 for job in self._jobs if job.is_clocked]:
+        if self._fabric.has_more_to_say:
+            return
+        periods_s = [job.job.every_s or 0.0 for job in self._jobs if job.is_clocked]
+        if period_s := max(self._fabric.longest_period_s, *periods_s, 0.0):
             idle_s = now_s - max(self._worked_s, ending.launched_s)
-            if self._ends_without_work() or idle_s <= _ROUNDS_WITHOUT_WORK * max(clocks_s):
+            if self._ends_without_work() or idle_s <= _ROUNDS_WITHOUT_WORK * period_s:
                 return
             if not all(job.has_shown_all_since(now_s - idle_s) for job in self._jobs):
                 return
         elif self._store.clock.due_s < inf:
             return
-        cap_w = self._fabric.cap_w
+        key, cap_w = self._fabric.binding_cap
         raise StalledError(
             f"the fleet can never move again after {now_s:g} s: the idle draw of the computing jobs alone reaches "
-            f"power.cap = {cap_w:g} W, so every job stands at speed 0; raise power.cap or launch fewer jobs at once"
+            f"{key} = {cap_w:g} W, so every job stands at speed 0; raise {key} or launch fewer jobs at once"
         )
 
     def _ends_without_work(self) -> bool:
@@ -156,7 +161,7 @@ class Datacenter:
         cycles = self._stop.cycles
         if self._stop.time_s is not None or cycles is None:
             return self._stop.time_s is not None
-        return all(job.is_clocked or job.phase is Phase.DONE or job.cycle >= cycles for job in self._jobs)
+        return all(job.is_clocked or job.phase is Phase.DONE or job.written >= cycles for job in self._jobs)
 
     def _give_up(self, _alarm: Alarm) -> None:
         """The clock has become too coarse for what happens on it."""
@@ -168,13 +173,13 @@ class Datacenter:
     def _check_time_moves(self) -> None:
         """An instant of very many rounds: jobs that went through whole cycles in it will never leave it."""
         now_s = self._timeline.now
-        cycles = [job.cycle for job in self._jobs]
+        cycles = [job.written for job in self._jobs]
         if self._long_instant_s != now_s:
             self._long_instant_s, self._cycles_before = now_s, cycles
         names = [
             job.job.name
             for job, before in zip(self._jobs, self._cycles_before, strict=True)
-            if job.cycle - before >= _CYCLES_IN_NO_TIME
+            if job.written - before >= _CYCLES_IN_NO_TIME
         ]
         if not names:
             return
@@ -187,7 +192,7 @@ class Datacenter:
 
     def _finish(self, end_s: float) -> Outcome:
         """Record the last instant, what the end cut short, and the jobs."""
-        self._fabric.close()
+        self._fabric.close(end_s)
         self._store.close()
         for job in self._jobs:
             job.record_unfinished()
@@ -213,7 +218,8 @@ class Datacenter:
                 spec.submit_s,
                 Rows.NULL if job.phase is Phase.PENDING else spec.launch_s,
                 Rows.NULL if job.end_s is None else job.end_s,
-                job.cycle,
+                job.written,
                 job.work_done_s(end_s),
-                rows.code("state", job.phase),
+                job.lost_to_drains_s(end_s),
+                rows.code("state", job.state),
             )

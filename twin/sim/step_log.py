@@ -1,48 +1,79 @@
-"""Right-continuous step functions on their way to rows: the run notes times and states, numpy does the rest."""
+"""Changes on their way to rows: the run notes numbers, numpy keeps the last state of each instant."""
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from struct import Struct
 
 import numpy as np
 
 from twin.recording import ROWS_PER_GROUP
 
-Write = Callable[[np.ndarray, np.ndarray], None]
 
-
-class StepLog:
-    """The states of one step function, of which the last one of each instant counts.
+class Notes(ABC):
+    """Numbers noted in order of time, packed into one buffer, which is faster than lists, or an ``array`` a column.
 
     Args:
-        write: takes the times [s] and the states' numbers of a block, one a time, in order of time.
+        width: numbers of a note; the first is the time [s].
     """
 
-    def __init__(self, write: Write) -> None:
-        self._write = write
-        self._times_s = array("d")
-        self._states = array("i")
+    def __init__(self, width: int) -> None:
+        row = Struct(f"={width}d")
+        self._width = width
+        self._pack_into = row.pack_into
+        self._row_bytes = row.size
+        self._buffer = bytearray(row.size * ROWS_PER_GROUP)
+        self._offset = 0
 
-    def note(self, now_s: float, state: int) -> None:
-        """The state is ``state`` from ``now_s`` [s] on."""
-        self._times_s.append(now_s)
-        self._states.append(state)
-        if len(self._times_s) > ROWS_PER_GROUP:
-            self.flush()
+    def note(self, *values: float) -> None:
+        """The time [s], and what holds from then on."""
+        offset = self._offset
+        self._pack_into(self._buffer, offset, *values)
+        self._offset = offset = offset + self._row_bytes
+        if offset == len(self._buffer):
+            self._flush(is_over=False)
 
-    def flush(self) -> None:
-        """Write all instants but the last, which may not be over."""
-        times_s, states = np.array(self._times_s), np.array(self._states)
-        is_last = times_s[1:] != times_s[:-1]
-        self._write(times_s[:-1][is_last], states[:-1][is_last])
-        del self._times_s[:-1], self._states[:-1]
+    def _flush(self, is_over: bool) -> None:
+        """Write the instants noted but the last, which may not be over unless the run is."""
+        notes = np.frombuffer(self._buffer, np.float64, self._offset // 8).reshape(-1, self._width)
+        count = len(notes) if is_over else int(np.searchsorted(notes[:, 0], notes[-1, 0]))
+        rows, rest = notes[:count].copy(), notes[count:].tobytes()
+        del notes
+        self._buffer[: len(rest)] = rest
+        self._offset = len(rest)
+        if self._offset == len(self._buffer):  # all in one instant
+            self._buffer.extend(bytes(len(self._buffer)))
+        if count:
+            self._write(rows)
 
-    def restart_numbers(self) -> None:
-        """The last state noted is number 0 from now on."""
-        self._states[-1] = 0
+    @abstractmethod
+    def _write(self, notes: np.ndarray) -> None:
+        """Take whole instants, of each of which the last note counts; shape (notes, width)."""
+
+
+class StepLog(Notes):
+    """The states of one step function.
+
+    Args:
+        values: numbers of a state.
+    """
+
+    def __init__(self, values: int) -> None:
+        super().__init__(1 + values)
+        self._last = np.full(1 + values, np.nan)
 
     def close(self) -> None:
         """Write the last instant too; the run has ended."""
-        self.flush()
-        self._write(np.array(self._times_s), np.array(self._states))
+        self._flush(is_over=True)
+
+    def _write(self, notes: np.ndarray) -> None:
+        rows = notes[np.append(notes[1:, 0] != notes[:-1, 0], True)]
+        before = np.vstack([self._last, rows[:-1]])
+        rows = rows[np.any(rows[:, 1:] != before[:, 1:], axis=1)]
+        if len(rows):
+            self._last = rows[-1]
+            self._write_rows(rows)
+
+    @abstractmethod
+    def _write_rows(self, rows: np.ndarray) -> None:
+        """Take rows without repetitions: time [s] and state in columns."""

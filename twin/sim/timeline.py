@@ -2,8 +2,8 @@
 but for `_now`, which the hot path reads everywhere because the property would cost a call.
 
 SimPy sorts its queue by (time, priority, serial) and takes any integer priority, so the order within an instant
-is a priority: phase ends, then the settling, the record of its last state, then the stop. An event whose ``callbacks``
-are filled again can be queued again.
+is a priority: phase ends, commands and cap changes, the settling, samples, the record of the last state, the stop. An
+event whose ``callbacks`` are filled again can be queued again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import simpy
 from simpy.events import Event
 
-PHASE_END, SETTLE, RECORD, STOP = range(4)
+PHASE_END, COMMAND, SETTLE, SAMPLE, RECORD, STOP = range(6)
 
 Process = Generator[None, None, None]  # yields whenever it waits; who it waits for calls its ``__next__``
 
