@@ -207,8 +207,8 @@ def test_an_explanation_gives_unit_definition_and_source(run):
         "young_interval_s (metric)\n"
         "  unit        s\n"
         "  definition  Computing between checkpoints, sqrt(2 C M), for the mean job of\n"
-        "              the fleet. C is the mean time from first byte to last measured in\n"
-        "              the run, M the mean time between failures of the job.\n"
+        "              the fleet. C is the mean time that a checkpoint of the run\n"
+        "              stopped its job, M the mean time between failures of the job.\n"
         "  source      J. W. Young, CACM 17 (1974) 530\n",
         "",
     )
@@ -466,7 +466,8 @@ def test_a_value_is_scaled_to_a_readable_unit(value, unit, text):
 
 def manifest(**metrics):
     rest = {"stopped_by": "time", "seed": 0, "assumptions": {"broken_by": []}, "defaults": [], "import_report": None}
-    return {"metrics": metrics, "scenario": {"power": {"controller": {"policy": "anonymous"}}}} | rest
+    scenario = {"power": {"controller": {"policy": "anonymous"}}, "storage": {}}
+    return {"metrics": metrics, "scenario": scenario} | rest
 
 
 def test_a_value_that_is_not_known_reads_as_a_dash():
