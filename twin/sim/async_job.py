@@ -81,6 +81,7 @@ class AsyncJob(TrainingJob):
 
     def _stop_computing(self) -> None:
         self.phase = WAITING
+        self._clock.keep(self.user)
         self._count_computing(-1)
         self.due_s = self._timeline._now
 

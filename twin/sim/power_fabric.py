@@ -20,11 +20,13 @@ from twin.sim.feeder import Feeder, most_remembered
 from twin.sim.moving_feeder import MovingFeeder
 from twin.sim.power_log import MovingPowerLog, PowerLog
 from twin.sim.speed_group import LaggedGroup, SpeedGroup
+from twin.sim.step_log import StateLog
 from twin.sim.timeline import RECORD, Alarm, Instant, Timeline
 from twin.sim.virtual_clock import VirtualClock
 
 MEMORYLESS = (Anonymous, Uncontrolled, FixedLimit)
 Count = tuple[list[int], int, int]  # the counts of a feeder, a place in them, and the nodes of a job there
+_StateAlone = tuple[float, float, bool, int, int]  # speed, draw [W], is it above the cap, nodes in use, number
 
 
 class Connection(NamedTuple):
@@ -82,10 +84,11 @@ class PowerFabric:
         self._root = self._by_name[ROOT]
         self._above = {child.place: parent for parent in self._feeders for child in parent.children}
         self._alone: Feeder | None = None
-        self._known: dict[tuple[int, ...], tuple[float, float, float, bool, int]] = {}
-        self._state: tuple[float, float, float, bool, int] | None = None
+        self._known: dict[tuple[int, ...], _StateAlone] = {}
+        self._state: _StateAlone | None = None
         self._was_over = False
-        self._log = None
+        self._log: PowerLog | None = None
+        self._log_alone: StateLog | None = None
         if rows is not None:
             kind = MovingPowerLog if self._is_moving else PowerLog
             self._log = kind([feeder.name for feeder in self._feeders], rows)
@@ -94,7 +97,6 @@ class PowerFabric:
         self._fleet_watch = Alarm(timeline, self._watch_fleet, RECORD)
         for feeder in self._feeders:
             feeder.demand_w, feeder.draw_w = feeder.draw()
-            self._note(feeder, 0.0)
 
     def connect(self, job: Job) -> Connection:
         """Find out on which feeders a job's nodes are counted, and with whom it shares a clock."""
@@ -143,8 +145,13 @@ class PowerFabric:
     def start(self) -> Callable[[float], None]:
         """How to settle an instant, once all jobs are connected."""
         if len(self._feeders) > 1 or len(self._groups) > 1 or not isinstance(self._root.controller, MEMORYLESS):
+            for feeder in self._feeders:
+                self._note(feeder, 0.0)
             return self.settle
         self._alone = self._root
+        if self._log is not None:
+            self._log_alone = StateLog(self._log.write_states)
+            self._log_alone.note(0.0, self._state_alone(0.0, self._root)[-1])
         self._clock_alone = self._root.groups[0].clock
         self._clock_alone.settle_always()
         return self._settle_alone
@@ -192,24 +199,31 @@ class PowerFabric:
         if state is self._state:
             return
         self._state = state
-        if self._log is not None:
-            self._log.note(now_s, 0, state[1], state[2], state[0])
-        if state[3] or self._was_over:
-            self._was_over = state[3]
-            site.draw_w = state[2]
+        if self._log_alone is not None:
+            self._log_alone.note(now_s, state[4])
+        if state[2] or self._was_over:
+            self._was_over = state[2]
+            site.draw_w = state[1]
             self._cap_watch.look_at(site)
-        if self._fleet_nodes is not None and (state[4] > self._fleet_nodes) is not self._is_exceeded:
+        if self._fleet_nodes is not None and (state[3] > self._fleet_nodes) is not self._is_exceeded:
             self._fleet_watch.set(now_s)
 
-    def _state_alone(self, now_s: float, site: Feeder) -> tuple[float, float, float, bool, int]:
-        """Speed, demand and draw [W] of the loads counted now, whether the draw is above the cap, nodes in use."""
+    def _state_alone(self, now_s: float, site: Feeder) -> _StateAlone:
+        """The state of the loads counted now."""
         if len(self._known) >= most_remembered(tuple(site.counts)):
-            self._known.clear()
+            self._forget_states()
         site.controller.observe(now_s, site.look().target)
         site.command = site.controller.command
         site.groups[0].speed = speed = min(site.command, site.groups[0].ceiling)
         demand_w, draw_w = site.draw()
-        return speed, demand_w, draw_w, draw_w > site.cap_w * (1.0 + EXCESS), site.answer.nodes
+        number = 0 if self._log_alone is None else self._log_alone.number_of(demand_w, draw_w, speed)
+        return speed, draw_w, draw_w > site.cap_w * (1.0 + EXCESS), site.answer.nodes, number
+
+    def _forget_states(self) -> None:
+        """So that a long run stays within bounded memory."""
+        self._known.clear()
+        if self._log_alone is not None:
+            self._log_alone.forget()
 
     def is_computing(self) -> bool:
         """Whether the end of a compute stretch is due."""
@@ -245,6 +259,8 @@ class PowerFabric:
                 feeder.draw_w = feeder.draw_at(end_s)
                 self._note(feeder, end_s)
         self._cap_watch.close(end_s)
+        if self._log_alone is not None:
+            self._log_alone.close()
         if self._log is not None:
             self._log.close([feeder.draw_w for feeder in self._feeders])
 
@@ -318,7 +334,7 @@ class PowerFabric:
     def _set_cap(self, feeder: Feeder) -> Callable[[float], None]:
         def set_cap(cap_w: float) -> None:
             feeder.set_cap(cap_w)
-            self._known.clear()
+            self._forget_states()
             if self._alone is None:
                 self._mark(feeder)
             self._instant.ask()

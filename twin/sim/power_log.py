@@ -33,6 +33,10 @@ class PowerLog(Notes):
         """Write all that is left; the run has ended, at these draws [W] of the feeders by their place."""
         self._flush(is_over=True)
 
+    def write_states(self, times_s: np.ndarray, states: np.ndarray) -> None:
+        """Write states of the first feeder, demand and draw [W] and speed in columns; one for each instant."""
+        self._write_rows(self._of_feeder(np.column_stack([times_s, np.zeros_like(times_s), states]), 0))
+
     def _write(self, notes: np.ndarray) -> None:
         if len(self._codes) == 1:
             self._write_rows(self._of_feeder(notes, 0))

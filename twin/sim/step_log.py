@@ -1,8 +1,10 @@
-"""Changes on their way to rows: the run notes numbers, numpy keeps the last state of each instant."""
+"""Changes on their way to rows: the run notes what holds from when on, numpy keeps the last state of each instant."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Callable
 from struct import Struct
 
 import numpy as np
@@ -11,7 +13,7 @@ from twin.recording import ROWS_PER_GROUP
 
 
 class Notes(ABC):
-    """Numbers noted in order of time, packed into one buffer, which is faster than lists, or an ``array`` a column.
+    """Numbers noted in order of time, packed into one buffer, which is faster than an ``array`` a column.
 
     Args:
         width: numbers of a note; the first is the time [s].
@@ -51,29 +53,48 @@ class Notes(ABC):
         """Take whole instants, of each of which the last note counts; shape (notes, width)."""
 
 
-class StepLog(Notes):
-    """The states of one step function.
+class StateLog:
+    """The states of one step function that comes back to the same ones again and again, noted by their numbers.
 
     Args:
-        values: numbers of a state.
+        write: takes the times [s] and the states of a block in the rows of an array, one for each instant, in order of
+            time.
     """
 
-    def __init__(self, values: int) -> None:
-        super().__init__(1 + values)
-        self._last = np.full(1 + values, np.nan)
+    def __init__(self, write: Callable[[np.ndarray, np.ndarray], None]) -> None:
+        self._write = write
+        self._known: list[tuple[float, ...]] = []
+        self._times_s = array("d")
+        self._numbers = array("i")
+
+    def number_of(self, *values: float) -> int:
+        """A number for a new state."""
+        self._known.append(values)
+        return len(self._known) - 1
+
+    def note(self, now_s: float, number: int) -> None:
+        """The state is that of the number from ``now_s`` [s] on."""
+        self._numbers.append(number)
+        self._times_s.append(now_s)
+        if len(self._numbers) > ROWS_PER_GROUP:
+            self._flush()
+
+    def forget(self) -> None:
+        """Give all numbers back."""
+        if self._numbers:
+            self._flush()
+            self._known = [self._known[self._numbers[-1]]]
+            self._numbers[-1] = 0
 
     def close(self) -> None:
         """Write the last instant too; the run has ended."""
-        self._flush(is_over=True)
+        self._flush()
+        self._write(np.array(self._times_s), np.array(self._known)[self._numbers])
 
-    def _write(self, notes: np.ndarray) -> None:
-        rows = notes[np.append(notes[1:, 0] != notes[:-1, 0], True)]
-        before = np.vstack([self._last, rows[:-1]])
-        rows = rows[np.any(rows[:, 1:] != before[:, 1:], axis=1)]
-        if len(rows):
-            self._last = rows[-1]
-            self._write_rows(rows)
-
-    @abstractmethod
-    def _write_rows(self, rows: np.ndarray) -> None:
-        """Take rows without repetitions: time [s] and state in columns."""
+    def _flush(self) -> None:
+        """Write all instants but the last, which may not be over: its newest state stays."""
+        times_s, numbers = np.array(self._times_s), np.array(self._numbers)
+        is_last = times_s[1:] != times_s[:-1]
+        if is_last.any():
+            self._write(times_s[:-1][is_last], np.array(self._known)[numbers[:-1][is_last]])
+        del self._times_s[:-1], self._numbers[:-1]

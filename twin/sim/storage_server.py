@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
 
 from twin.fleet import total_rate_b_s
 from twin.recording import Rows
 from twin.scenario import Storage
-from twin.sim.step_log import StepLog
+from twin.sim.feeder import REMEMBERED
+from twin.sim.step_log import StateLog
 from twin.sim.timeline import Instant, Timeline
 from twin.sim.virtual_clock import User, VirtualClock
 
@@ -29,13 +31,13 @@ class Transfer:
         start_s: when it began to be served [s]; None while it waits.
     """
 
-    __slots__ = ("due_s", "size_b", "start_s", "started", "user", "weight")
+    __slots__ = ("due_s", "start_s", "started", "user", "weight", "work")
 
     def __init__(
         self, size_b: float, weight: int, due_s: float, user: User, started: Callable[[], None] | None = None
     ) -> None:
-        self.size_b = size_b
         self.weight = weight
+        self.work = size_b / weight  # on the clock of the store
         self.due_s = due_s
         self.user = user
         self.started = started
@@ -57,16 +59,18 @@ class StorageServer:
         self._timeline = timeline
         self._storage = storage
         self._lanes = storage.lanes if isinstance(storage.lanes, int) else _FREE
-        self._log = None if rows is None else _StorageLog(storage, rows)
+        self._rows = rows
+        self._log = None if rows is None else StateLog(self._write_rows)
+        self._recorded = np.full(3, np.nan)  # writers, waiting and rate of the last row
         self.clock = VirtualClock(timeline, instant)
         self.writers = 0
         self.weight = 0
         self.queue: list[tuple[float, int, Transfer]] = []
-        self._weight_before = self._writers_before = 0  # at the last settling
-        self._waited = False  # somebody did
-        self._shares_b_s = {0: 0.0}  # F(W) / W by W
+        self._is_plain = self._lanes is _FREE and storage.share == "job"  # then the writers say all
+        self._states: dict[Any, tuple[float, int]] = {}  # F(W) / W [B/s] and number
+        self._state = self._work_out(0 if self._is_plain else (0, 0, 0))
         if self._log is not None:
-            self._log.note(0.0, 0, 0, 0)
+            self._log.note(0.0, self._state[1])
 
     def write(self, transfer: Transfer) -> None:
         """Start a transfer, or let it wait for a lane; its user's process is resumed at its end."""
@@ -74,7 +78,7 @@ class StorageServer:
             transfer.start_s = self._timeline._now
             self.writers += 1
             self.weight += transfer.weight
-            self.clock.join(transfer.size_b / transfer.weight, transfer.user)
+            self.clock.join(transfer.work, transfer.user)
         else:
             transfer.start_s = None
             heappush(self.queue, (transfer.due_s, transfer.user.order, transfer))
@@ -87,42 +91,45 @@ class StorageServer:
             transfer.start_s = now_s
             self.writers += 1
             self.weight += transfer.weight
-            self.clock.join(transfer.size_b / transfer.weight, transfer.user)
+            self.clock.join(transfer.work, transfer.user)
             if transfer.started is not None:
                 transfer.started()
 
     def settle(self, now_s: float) -> None:
         """Set the rate for the transfers present from ``now_s`` [s] on."""
-        weight = self.weight
+        key = self.writers if self._is_plain else (self.writers, self.weight, len(self.queue))
         try:
-            share_b_s = self._shares_b_s[weight]
+            state = self._states[key]
         except KeyError:
-            share_b_s = self._shares_b_s[weight] = total_rate_b_s(self._storage, weight) / weight
-        self.clock.settle(now_s, share_b_s)
-        writers = self.writers
-        if weight != self._weight_before or writers != self._writers_before or self.queue or self._waited:
-            self._weight_before, self._writers_before = weight, writers
-            self._waited = bool(self.queue)
+            state = self._work_out(key)
+        self.clock.settle(now_s, state[0])
+        if state is not self._state:
+            self._state = state
             if self._log is not None:
-                self._log.note(now_s, writers, weight, len(self.queue))
+                self._log.note(now_s, state[1])
 
     def close(self) -> None:
         """Record the last instant; the run has ended."""
         if self._log is not None:
             self._log.close()
 
+    def _work_out(self, key: Any) -> tuple[float, int]:
+        """Remember the state of so many writers, or of writers, weight and waiting."""
+        writers, weight, waiting = (key, key, 0) if self._is_plain else key
+        if len(self._states) >= REMEMBERED:
+            self._states.clear()
+            if self._log is not None:
+                self._log.forget()
+        rate_b_s = total_rate_b_s(self._storage, weight)
+        number = 0 if self._log is None else self._log.number_of(writers, waiting, rate_b_s)
+        state = self._states[key] = rate_b_s / weight if weight else 0.0, number
+        return state
 
-class _StorageLog(StepLog):
-    """Rows of the storage table from writers, weight and waiting."""
-
-    def __init__(self, storage: Storage, rows: Rows) -> None:
-        super().__init__(3)
-        self._storage = storage
-        self._rows = rows
-
-    def _write_rows(self, rows: np.ndarray) -> None:
-        times_s, writers, weights, waiting = rows.T
-        present, places = np.unique(weights, return_inverse=True)
-        rates_b_s = np.array([total_rate_b_s(self._storage, int(weight)) for weight in present])[places]
-        readers = np.zeros(len(rows), np.int32)
-        self._rows.extend([times_s, writers.astype(np.int32), readers, waiting.astype(np.int32), rates_b_s])
+    def _write_rows(self, times_s: np.ndarray, states: np.ndarray) -> None:
+        is_news = np.any(states != np.vstack([self._recorded, states[:-1]]), axis=1)
+        times_s, states = times_s[is_news], states[is_news]
+        if self._rows is None or len(states) == 0:
+            return
+        self._recorded = states[-1]
+        writers, waiting = (states[:, place].astype(np.int32) for place in (0, 1))
+        self._rows.extend([times_s, writers, np.zeros_like(writers), waiting, np.ascontiguousarray(states[:, 2])])

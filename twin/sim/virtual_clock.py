@@ -116,6 +116,10 @@ class VirtualClock:
         self._has_requests = True
         self.touch()
 
+    def keep(self, user: User) -> None:
+        """Forget that a user, who leaves in this instant, was to be converted."""
+        self._converting.pop(user, None)
+
     def move(self, user: User, to: VirtualClock) -> None:
         """Ask that a user goes on with what it waits for on another clock."""
         self._moving.append((user, to))
@@ -226,8 +230,6 @@ class VirtualClock:
         while users and users[0][0] == mark:
             _, order, user = heappop(users)
             if user.order == order:
-                if self._converting:
-                    self._converting.pop(user, None)
                 try:  # noqa: SIM105 - contextlib.suppress is slow, and this is the hottest line of a run
                     user.resume()
                 except StopIteration:
