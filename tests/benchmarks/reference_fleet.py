@@ -7,8 +7,8 @@ import yardstick
 from twin.scenario import Scenario
 
 
-def scenario(jobs: int, until_s: float) -> Scenario:
-    """N jobs, the same work, rates, launches and end as in ``yardstick.run``."""
+def scenario(jobs: int, until_s: float, controller: dict[str, object] | None = None) -> Scenario:
+    """N jobs, the same work, rates, launches and end as in ``yardstick.run``, by default under anonymous control."""
     return Scenario.model_validate(
         {
             "twin": 1,
@@ -25,6 +25,6 @@ def scenario(jobs: int, until_s: float) -> Scenario:
                 }
             ],
             "storage": {"bandwidth": 1.0},
-            "power": {"cap": yardstick.CAP_SHARE * jobs},
+            "power": {"cap": yardstick.CAP_SHARE * jobs, "controller": controller or {"policy": "anonymous"}},
         }
     )

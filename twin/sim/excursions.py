@@ -22,7 +22,8 @@ class CapWatch:
 
     def __init__(self, timeline: Timeline, feeders: Sequence[Feeder], events: Rows | None) -> None:
         self._timeline = timeline
-        self._watched = {feeder: _Excursion(timeline, feeder, events) for feeder in feeders if feeder.cap_w < inf}
+        watched = [] if events is None else [feeder for feeder in feeders if feeder.cap_w < inf]
+        self._watched = {feeder: _Excursion(timeline, feeder, events) for feeder in watched}
         self._to_see: list[_Excursion] = []
         self._alarm = Alarm(timeline, self._close_instant, RECORD)
 

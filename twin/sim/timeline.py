@@ -73,6 +73,7 @@ class Instant:
         endless: called after every ``ROUNDS`` settlings of one instant; raises the error of one that never ends.
 
     Attributes:
+        timeline: where it belongs.
         is_asked: the present instant will be settled; whoever needs that calls ``ask`` unless this is true.
     """
 
@@ -80,7 +81,7 @@ class Instant:
 
     def __init__(self, timeline: Timeline, settle: Callable[[float], None], endless: Callable[[], None]) -> None:
         self.is_asked = False
-        self._timeline = timeline
+        self.timeline = timeline
         self._queue: list[Any] = timeline._queue
         self._settle = settle
         self._endless = endless
@@ -93,23 +94,23 @@ class Instant:
         """Settle before time moves on."""
         if not self.is_asked:
             self.is_asked = True
-            self._alarm.set(self._timeline._now)
+            self._alarm.set(self.timeline._now)
 
     def after(self, phase_ends: Callable[[], None]) -> None:
-        """Run phase ends, then settle: at once when nothing else is due now, which saves an event in three."""
+        """Run phase ends or commands, then settle: at once if nothing else is due now, to save an event in three."""
         if self.is_asked:
             phase_ends()
             return
         self.is_asked = True
         phase_ends()
-        queue, now_s = self._queue, self._timeline._now
+        queue, now_s = self._queue, self.timeline._now
         if queue and queue[0][0] <= now_s:
             self._alarm.set(now_s)
         else:
             self._close(None)
 
     def _close(self, _alarm: Event | None) -> None:
-        now_s = self._timeline._now
+        now_s = self.timeline._now
         self.is_asked = False
         if now_s == self._last_s:
             self._count_round(now_s)

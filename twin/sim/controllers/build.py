@@ -13,13 +13,13 @@ from twin.sim.controllers.lagged import Lagged
 from twin.sim.controllers.sampled import Sampled
 from twin.sim.controllers.three_band import Bands, ThreeBand
 from twin.sim.feeder import Controller, Feeder
-from twin.sim.timeline import Timeline
+from twin.sim.timeline import Instant
 
 
 def controller_of(
     spec: scenario.Controller,
     feeder: Feeder,
-    timeline: Timeline,
+    instant: Instant,
     changed: Callable[[], None],
     record: Callable[[str, float], None],
 ) -> Controller:
@@ -36,16 +36,16 @@ def controller_of(
     controller: Controller = Anonymous()
     match spec.policy:
         case "delayed":
-            controller = Delayed(timeline, _given(spec.delay_s), changed)
+            controller = Delayed(instant, _given(spec.delay_s), changed)
         case "lagged":
             controller = Lagged(_given(spec.tau_s))
         case "sampled":
             times_s = _given(spec.period_s), _given(spec.offset_s), _given(spec.latency_s)
-            controller = Sampled(timeline, *times_s, lambda: feeder.look().target, changed)
+            controller = Sampled(instant, *times_s, lambda: feeder.look().target, changed)
         case "three_band":
             times_s = _given(spec.period_s), _given(spec.offset_s), _given(spec.settle_s)
             bands = Bands(_given(spec.high), _given(spec.target), _given(spec.low), _given(spec.floor))
-            controller = ThreeBand(timeline, times_s, bands, lambda: feeder.reading_w, changed, record)
+            controller = ThreeBand(instant, times_s, bands, lambda: feeder.reading_w, changed, record)
     return controller
 
 

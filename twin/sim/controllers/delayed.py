@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from twin.sim.controllers.commands import CommandsInFlight
-from twin.sim.timeline import Timeline
+from twin.sim.timeline import Instant
 
 
 class Delayed:
@@ -19,12 +19,12 @@ class Delayed:
         command: the speed for all jobs that compute under the feeder [-].
     """
 
-    def __init__(self, timeline: Timeline, delay_s: float, changed: Callable[[], None]) -> None:
+    def __init__(self, instant: Instant, delay_s: float, changed: Callable[[], None]) -> None:
         self.command = 1.0
         self._sent = 1.0  # the newest command, in flight or obeyed
         self._delay_s = delay_s
         self._changed = changed
-        self._in_flight = CommandsInFlight(timeline, self._obey)
+        self._in_flight = CommandsInFlight(instant, self._obey)
 
     def observe(self, now_s: float, target: float) -> bool:
         """Send the target on its way; of several in one instant the last counts."""

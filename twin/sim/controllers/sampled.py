@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from twin.sim.controllers.commands import CommandsInFlight
-from twin.sim.timeline import SAMPLE, Alarm, Timeline
+from twin.sim.timeline import SAMPLE, Alarm, Instant
 
 
 class Sampled:
@@ -22,7 +22,7 @@ class Sampled:
 
     def __init__(
         self,
-        timeline: Timeline,
+        instant: Instant,
         period_s: float,
         offset_s: float,
         latency_s: float,
@@ -34,8 +34,8 @@ class Sampled:
         self._period_s, self._offset_s, self._latency_s = period_s, offset_s, latency_s
         self._target = target
         self._changed = changed
-        self._timeline = timeline
-        self._in_flight = CommandsInFlight(timeline, self._obey)
+        self._timeline = timeline = instant.timeline
+        self._in_flight = CommandsInFlight(instant, self._obey)
         self._tick_number = 0
         Alarm(timeline, self._tick, SAMPLE).set(offset_s)
 

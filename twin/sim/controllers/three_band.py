@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from twin.fleet import PowerProfile
 from twin.laws.speed import dynamic_draw_w
 from twin.sim.controllers.commands import CommandsInFlight
-from twin.sim.timeline import SAMPLE, Alarm, Timeline
+from twin.sim.timeline import SAMPLE, Alarm, Instant
 
 
 class Bands(NamedTuple):
@@ -58,7 +58,7 @@ class ThreeBand:
 
     def __init__(
         self,
-        timeline: Timeline,
+        instant: Instant,
         times_s: tuple[float, float, float],
         bands: Bands,
         reading_w: Callable[[], tuple[float, float]],
@@ -66,13 +66,13 @@ class ThreeBand:
         record: Callable[[str, float], None],
     ) -> None:
         self.jobs: list[tuple[LimitedJob, int]] = []
-        self._timeline = timeline
+        self._timeline = timeline = instant.timeline
         self._period_s, self._offset_s, self._settle_s = times_s
         self._bands = bands
         self._reading_w = reading_w
         self._changed = changed
         self._record = record
-        self._in_flight = CommandsInFlight(timeline, self._obey)
+        self._in_flight = CommandsInFlight(instant, self._obey)
         self._is_capped = False  # by the newest command, in flight or obeyed
         self._tick_number = 0
         Alarm(timeline, self._tick, SAMPLE).set(self._offset_s)
