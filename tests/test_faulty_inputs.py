@@ -99,7 +99,15 @@ CASES = {
     "feeder that is no section": Case(
         13, "power: {feeders: {r: 1}}", "power.feeders.r", "'1'", "must be a section", "indented below"
     ),
-    "variants": Case(13, "variants: {}", "variants", "'{}'", "unknown key", "remove it"),
+    "variants as a list": Case(13, "variants: [a]", "variants", "'[a]'", "must be a section", "indented below"),
+    "variant that is no section": Case(13, "variants: {a: 1}", "variants.a", "'1'", "must be a section", "indented"),
+    "variant without a key": Case(13, "variants: {a: {'': 1}}", "", "", "is no path of keys", "write it as in"),
+    "variant of an unknown key": Case(
+        13, "variants: {a: {power.cup: 1 MW}}", "power.cup", "'1 MW'", "unknown key", "write cap"
+    ),
+    "variant with a wrong value": Case(
+        13, "variants: {a: {storage.lanes: 0}}", "storage.lanes", "'0'", "must be at least 1", "none for all at once"
+    ),
     "missing version": Case(1, "#", "twin", "", "is missing", "add it, as in twin: 1"),
     "other version": Case(1, "twin: 2", "twin", "'2'", "version of the format", "write twin: 1"),
     "version as truth value": Case(1, "twin: true", "twin", "'true'", "must be 1", "write twin: 1"),

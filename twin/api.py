@@ -48,11 +48,14 @@ class Recording(recording.Recording):
         run_directory.save(self, _path(folder, "folder", "the run directory"), force=force)
 
 
-def load(source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Scenario:
+def load(
+    source: str | Path | Mapping[str, Any], overrides: Sequence[str] = (), *, variant: str | None = None
+) -> Scenario:
     """The scenario of a YAML file, or of a mapping with the same keys.
 
     Args:
         overrides: ``key=value``, as in ``power.cap=12MW``; checked like the file, and recorded by a run.
+        variant: name of the variant to load instead, one of ``scenario.variants``; the overrides are set on top of it.
     Raises:
         ScenarioError: every fault found, with file, line, key, value, rule and remedy.
         TwinError: neither a path nor a mapping, or overrides that are no texts.
@@ -60,8 +63,10 @@ def load(source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) 
     if isinstance(overrides, str) or not all(isinstance(text, str) for text in _listed(overrides, "overrides")):
         raise TwinError(f"overrides: {_shown(overrides)}: must be a list of texts; write it as in ['power.cap=12MW']")
     if isinstance(source, Mapping):
-        return scenario_files.from_mapping(dict(source), overrides)
-    return scenario_files.read(_path(source, "source", "a scenario file, or a mapping with its keys"), overrides)
+        return scenario_files.from_mapping(dict(source), overrides, variant)
+    return scenario_files.read(
+        _path(source, "source", "a scenario file, or a mapping with its keys"), overrides, variant
+    )
 
 
 def simulate(

@@ -119,6 +119,9 @@ _overrides = click.option(
 )
 
 
+_variant = click.option("--variant", metavar="NAME", help="Take a variant of the scenario, one that it names.")
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="racktwin", prog_name="twin", message="%(prog)s %(version)s")
 def cli() -> None:
@@ -198,8 +201,9 @@ def schema() -> None:
 
 @cli.command()
 @click.argument("scenario_file", metavar="SCENARIO")
-@click.option("--out", metavar="DIR", help="The run directory; default runs/NAME in the current folder.")
+@click.option("--out", metavar="DIR", help="The run directory; default runs/NAME or runs/NAME-VARIANT in this folder.")
 @click.option("--force", is_flag=True, help="Replace a run directory that is there.")
+@_variant
 @_overrides
 @click.option("--seed", metavar="N", help="Seed of all chance; short for --set seed=N.")
 @click.option("--max-events", type=click.IntRange(min=1), metavar="N", help="Give up after N events; default never.")
@@ -210,6 +214,7 @@ def run(
     scenario_file: str,
     out: str | None,
     force: bool,
+    variant: str | None,
     overrides: tuple[str, ...],
     seed: str | None,
     max_events: int | None,
@@ -220,8 +225,9 @@ def run(
     """Simulate a scenario, write its run directory, print a summary."""
     from twin.io.scenario_files import read
 
-    scenario = read(scenario_file, overrides if seed is None else (*overrides, f"seed={seed}"))
-    folder = Path("runs", _file_name(scenario.name)) if out is None else Path(out)
+    scenario = read(scenario_file, overrides if seed is None else (*overrides, f"seed={seed}"), variant)
+    name = scenario.name if variant is None else f"{scenario.name}-{variant}"
+    folder = Path("runs", _file_name(name)) if out is None else Path(out)
 
     from twin import api  # after the scenario is known to be good: the simulator takes a while to load
 
@@ -269,9 +275,10 @@ def report(run_directory: str, out: str | None, force: bool, quiet: bool) -> Non
 
 @cli.command()
 @click.argument("scenario_file", metavar="SCENARIO")
+@_variant
 @_overrides
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else, on stdout.")
-def estimate(scenario_file: str, overrides: tuple[str, ...], as_json: bool) -> None:
+def estimate(scenario_file: str, variant: str | None, overrides: tuple[str, ...], as_json: bool) -> None:
     """Give storm odds, checkpoint times and power, without simulating.
 
     That is the product form: how often jobs write at once, how long checkpoints take and what the fleet draws, in
@@ -280,7 +287,7 @@ def estimate(scenario_file: str, overrides: tuple[str, ...], as_json: bool) -> N
     from twin import api
     from twin.report.estimate_summary import estimate_summary
 
-    scenario = api.load(scenario_file, overrides)
+    scenario = api.load(scenario_file, overrides, variant=variant)
     found = api.estimate(scenario).as_dict()
     _warn(scenario.warnings())
     if as_json:
@@ -381,6 +388,8 @@ def _contents(scenario: Scenario) -> str:
     parts = [f"jobs: {count} in groups: {groups}"] if groups else []
     if scenario.replay is not None:
         parts.append(f"launch log: {scenario.replay.file}")
+    if scenario.variants:
+        parts.append(f"variants: {', '.join(scenario.variants)}")
     return ", ".join(parts)
 
 

@@ -1,5 +1,7 @@
 """Lagged control: a pair is always driven apart, and what a run records of a moving draw is its integral."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -30,7 +32,7 @@ def integral(run: Recording, start_s: float, end_s: float, exponent: float = 1.0
     time_s, speed, target, tau_s = speeds(run)
     edges_s = [start_s, *time_s[(time_s > start_s) & (time_s < end_s)], end_s]
     total = 0.0
-    for since_s, until_s in zip(edges_s, edges_s[1:], strict=False):
+    for since_s, until_s in pairwise(edges_s):
         row = int(np.searchsorted(time_s, since_s, side="right")) - 1
 
         def power(t_s: float, row: int = row) -> float:
@@ -70,7 +72,7 @@ def test_the_recorded_energy_of_a_moving_draw_is_its_integral(exponent):
         return int(((intervals.start_s <= time_s) & (time_s < intervals.end_s)).sum())
 
     energy_j = 0.0
-    for row, (since_s, until_s) in enumerate(zip(rows["time_s"], rows["time_s"][1:], strict=False)):
+    for row, (since_s, until_s) in enumerate(pairwise(rows["time_s"])):
         active, idle_s = present(computing, since_s), until_s - since_s
         energy_j += active * (node["compute"] - node["idle"]) * integral(run, since_s, until_s, exponent)
         energy_j += (active * node["idle"] + present(writing, since_s) * node["write"]) * idle_s

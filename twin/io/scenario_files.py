@@ -23,28 +23,31 @@ from twin.units import nearest
 _MAX_PATH = 4096
 
 
-def read(path: str | Path, overrides: Sequence[str] = ()) -> Scenario:
+def read(path: str | Path, overrides: Sequence[str] = (), variant: str | None = None) -> Scenario:
     """The scenario of a YAML file.
 
     Args:
         overrides: ``key=value`` each, as in ``power.cap=12MW`` or ``jobs.llm.nodes=64``; ``null`` removes a key.
+        variant: name of the variant to read instead; the overrides are set on top of it.
     Raises:
-        ScenarioError: every fault of the file and of the overrides.
+        ScenarioError: every fault of the file, of its variants and of the overrides.
     """
     path = Path(path)
-    return _scenario(_document(path), shown(str(path), _MAX_PATH), overrides, path.parent)
+    return _scenario(_document(path), shown(str(path), _MAX_PATH), overrides, variant, path.parent)
 
 
-def from_mapping(values: Mapping[str, Any], overrides: Sequence[str] = (), folder: Path | None = None) -> Scenario:
+def from_mapping(
+    values: Mapping[str, Any], overrides: Sequence[str] = (), variant: str | None = None, folder: Path | None = None
+) -> Scenario:
     """The scenario of a mapping with the keys of a scenario file.
 
     Args:
-        overrides: as for ``read``.
+        overrides, variant: as for ``read``.
         folder: where relative paths in the scenario start; default the current folder.
     Raises:
         ScenarioError: every fault of the mapping and of the overrides.
     """
-    return _scenario(Document(value=_plain(values)), "", overrides, folder or Path())
+    return _scenario(Document(value=_plain(values)), "", overrides, variant, folder or Path())
 
 
 def _document(path: Path) -> Document:
@@ -72,26 +75,65 @@ def _files_like(path: Path) -> str:
     return f"did you mean {shown(str(path.parent / meant), _MAX_PATH)}?" if meant else "check its name"
 
 
-def _scenario(document: Document, source: str, overrides: Sequence[str], folder: Path) -> Scenario:
-    """The scenario of a document as read, or all its faults."""
+def _scenario(document: Document, source: str, overrides: Sequence[str], variant: str | None, folder: Path) -> Scenario:
+    """The scenario of a document as read, or its variant; or all their faults."""
     faults = list(document.faults)
     if document.is_whole and not isinstance(document.value, dict):
         faults.append(Fault("", "", "must be a section of keys at its top", "begin with twin: 1", "1:1"))
     if not document.is_whole or not isinstance(document.value, dict):
         raise ScenarioError([replace(fault, where=_place(source, fault.where)) for fault in faults])
-    done, refused = scenario_overrides.apply(document.value, overrides)
-    faults += refused
-    scenario, found, unlisted = _validated(document.value, _Keys(fault.key for fault in faults), _Keys(document.lost))
+    values = _plain(document.value)
+    scenario, found, unlisted = _built(document, values, *scenario_overrides.apply(values, overrides), folder)
+    faults += found
+    if scenario is not None and not faults:
+        variants = scenario.variants.items()
+        built = {name: _variant(document, name, changes, overrides, folder) for name, changes in variants}
+        faults += [fault for _, found, _ in built.values() for fault in found]
+        unlisted += sum(more for _, _, more in built.values())
+        if variant is not None and variant not in built:
+            meant = nearest(variant, list(built))
+            rule = f"names no variant; there are {', '.join(map(shown, built)) or 'none'}"
+            remedy = f"write {shown(meant)}" if meant else "name one of them, or leave it out"
+            faults.append(Fault("", shown(variant), rule, remedy, "--variant"))
+        elif variant is not None:
+            scenario = built[variant][0]
+    if scenario is None or faults:
+        placed = [replace(fault, where=_place(source, fault.where)) for fault in sorted(faults, key=_order)]
+        raise ScenarioError(placed, unlisted)
+    return scenario
+
+
+def _variant(
+    document: Document, name: str, changes: Mapping[str, Any], overrides: Sequence[str], folder: Path
+) -> tuple[Scenario | None, list[Fault], int]:
+    """A variant of a document whose scenario is valid; or its faults, and the number of those not listed."""
+    values = _plain(document.value)
+    del values["variants"]
+    places = {key: _in_file(Fault(f"variants.{name}.{key}", "", "", ""), document.written)[0] for key in changes}
+    done, refused = scenario_overrides.apply_variant(values, changes, f"variant {shown(name)}", places)
+    more, _ = scenario_overrides.apply(values, overrides)  # what it refuses is refused without the variant too
+    return _built(document, values, [*done, *more], refused, folder)
+
+
+def _built(
+    document: Document, values: dict[str, Any], done: Sequence[Override], refused: Sequence[Fault], folder: Path
+) -> tuple[Scenario | None, list[Fault], int]:
+    """The scenario of the values of a document, on which something was set; or its faults and how many are not listed.
+
+    Args:
+        done, refused: what was set, and the faults of what could not be.
+    """
+    faults = list(refused)
+    suspect = _Keys(fault.key for fault in (*document.faults, *refused))
+    scenario, found, unlisted = _validated(values, suspect, _Keys(document.lost))
     faults += [_located(fault, document.written, done) for fault in found]
     if scenario is not None and scenario.replay is not None and not (folder / scenario.replay.file).is_file():
         fault = Fault("replay.file", shown(scenario.replay.file), "is no file", f"it is looked for from {folder}/")
         faults.append(_located(fault, document.written, done))
-    if scenario is None or faults:
-        placed = [replace(fault, where=_place(source, fault.where)) for fault in sorted(faults, key=_order)]
-        raise ScenarioError(placed, unlisted)
-    scenario._folder = folder
-    scenario._overrides = tuple(scenario_overrides.recorded(done, resolved(scenario)))
-    return scenario
+    if scenario is not None and not faults:
+        scenario._folder = folder
+        scenario._overrides = tuple(scenario_overrides.recorded(done, resolved(scenario)))
+    return scenario, faults, unlisted
 
 
 def _validated(values: dict[str, Any], suspect: _Keys, lost: _Keys) -> tuple[Scenario | None, list[Fault], int]:
@@ -178,7 +220,7 @@ def _located(fault: Fault, written: dict[str, Written], overrides: Sequence[Over
     for override in reversed(overrides):
         if override.key in _upwards(fault.key):
             text = override.text if override.key == fault.key and fault.value else ""
-            return replace(fault, where=override.label, value=shown(text) or fault.value)
+            return replace(fault, where=override.where, value=shown(text) or fault.value)
     place, value = _in_file(fault, written)
     for override in reversed(overrides):
         if _Keys([override.key]).cause(fault):

@@ -25,14 +25,21 @@ class Override:
     """A value set from outside the file.
 
     Args:
-        label: the override as it is named in a fault.
+        label: the override as it is named in a fault; in a variant, the variant.
         path: of the value it sets.
         text: the value as written, if a scalar.
+        place: where it is written in the file, as ``line:column``; empty for one set from outside.
     """
 
     label: str
     path: Path
     text: str
+    place: str = ""
+
+    @property
+    def where(self) -> str:
+        """Place and label."""
+        return f"{self.place}, {self.label}" if self.place else self.label
 
     @property
     def key(self) -> str:
@@ -47,9 +54,31 @@ def apply(values: dict[str, Any], texts: Sequence[str]) -> tuple[list[Override],
     for text in texts:
         label = f"--set {shown(text)}"
         try:
-            done.append(_apply_one(values, text, label))
+            done.append(_apply_text(values, text, label))
         except _Refused as refused:
             faults.extend(replace(fault, where=label) for fault in refused.faults)
+    return done, faults
+
+
+def apply_variant(
+    values: dict[str, Any], changes: Mapping[str, Any], label: str, places: Mapping[str, str]
+) -> tuple[list[Override], list[Fault]]:
+    """The same for the values of a variant by their keys.
+
+    Args:
+        label: what its faults are to be called.
+        places: of the keys in the file, as ``line:column``.
+    """
+    done: list[Override] = []
+    faults: list[Fault] = []
+    for key, value in changes.items():
+        override = Override(label, (), "" if isinstance(value, dict | list) else described(value), places[key])
+        try:
+            path = tuple(_path(values, key.strip()))
+            _put(values, path, value)
+            done.append(replace(override, path=path))
+        except _Refused as refused:
+            faults.extend(replace(fault, where=override.where) for fault in refused.faults)
     return done, faults
 
 
@@ -82,17 +111,20 @@ class _Refused(Exception):
         self.faults = faults
 
 
-def _apply_one(values: dict[str, Any], text: str, label: str) -> Override:
+def _apply_text(values: dict[str, Any], text: str, label: str) -> Override:
     key, equals, value_text = text.partition("=")
     if not equals:
         raise _Refused(Fault("", shown(text), "must be key=value", "write it as in power.cap=12MW"))
     path = tuple(_path(values, key.strip()))
-    value = _value(value_text, dotted(path))
+    _put(values, path, _value(value_text, dotted(path)))
+    return Override(label, path, value_text.strip())
+
+
+def _put(values: dict[str, Any], path: Path, value: Any) -> None:
     parent: Any = values
     for depth, following in enumerate(path[1:], start=1):
         parent = _child(parent, path[:depth], is_list=isinstance(following, int))
     _set(parent, path, value)
-    return Override(label, path, value_text.strip())
 
 
 def _path(values: dict[str, Any], key: str) -> Iterator[str | int]:

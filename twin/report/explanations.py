@@ -17,7 +17,7 @@ from twin.analysis.promises import PROMISES
 from twin.errors import TwinError
 from twin.recording import EVENT_KINDS, TABLES
 from twin.report.concepts import CONCEPTS, EXIT_CODES
-from twin.scenario import POLICIES
+from twin.scenario import POLICIES, ByPolicy
 from twin.scenario.keys import Key, keys, keys_of
 from twin.units import nearest, scaled
 
@@ -155,6 +155,8 @@ def _default(key: Key) -> str:
     factory = field.default_factory
     if factory is None:
         value = _shown(key, field.default)
+    elif isinstance(factory, ByPolicy):
+        value = ", ".join(f"{_shown(key, given)} ({policy})" for policy, given in factory.values.items())
     elif not isclass(factory) and signature(factory).parameters:
         value = "from other keys"
     else:

@@ -8,7 +8,18 @@ from twin.scenario.models import Failures, FleetSize, Scenario, Stop, Storage
 from twin.scenario.origins import defaulted, hash_of, resolved, scenario_hash
 from twin.scenario.placement import ROOT, feeders_named, places_of
 from twin.scenario.placement_rules import cap_faults
-from twin.scenario.power import POLICIES, Cap, CapStep, Controller, DailyCap, FeederSection, Power, lowest_cap, steps_of
+from twin.scenario.power import (
+    POLICIES,
+    ByPolicy,
+    Cap,
+    CapStep,
+    Controller,
+    DailyCap,
+    FeederSection,
+    Power,
+    lowest_cap,
+    steps_of,
+)
 
 __all__ = [
     "LEAST",
@@ -17,6 +28,7 @@ __all__ = [
     "POLICIES",
     "PROFILES",
     "ROOT",
+    "ByPolicy",
     "Cap",
     "CapStep",
     "Checkpoint",

@@ -151,6 +151,10 @@ class Scenario(Model):
     storage: Storage = Field(default_factory=Storage)
     power: Power = Field(default_factory=Power)
     failures: Failures | None = None
+    variants: dict[Name, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="Overrides by the name of each variant, as in delayed: {power.controller.policy: delayed}.",
+    )
     _folder: Path = PrivateAttr(default=Path())  # relative paths inside start here
     _overrides: tuple[dict[str, Any], ...] = PrivateAttr(default=())  # what was set on top of the file
 

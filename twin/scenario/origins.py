@@ -14,8 +14,11 @@ from twin.scenario.models import Scenario
 
 
 def resolved(scenario: Scenario) -> dict[str, Any]:
-    """Every value of the scenario in SI units by key, ready for JSON; built again, it gives an equal scenario."""
-    return scenario.model_dump(mode="json", by_alias=True, exclude_none=True)
+    """Every value of the scenario in SI units by key, ready for JSON; built again, it gives an equal scenario.
+
+    The variants are left out: they change nothing of the scenario itself.
+    """
+    return scenario.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"variants"})
 
 
 def scenario_hash(scenario: Scenario) -> str:

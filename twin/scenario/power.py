@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from math import inf
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -73,9 +73,14 @@ POLICIES: dict[str, Policy] = {
 PolicyName = Literal["none", "anonymous", "delayed", "lagged", "sampled", "fixed_limit", "three_band"]
 
 
-def _with(values: dict[str, float]) -> Callable[[dict[str, Any]], float | None]:
+class ByPolicy:
     """The default of a parameter by policy; None for a policy that has no such parameter."""
-    return lambda data: values.get(data.get("policy", ""))
+
+    def __init__(self, values: Mapping[str, float]) -> None:
+        self.values = values
+
+    def __call__(self, data: dict[str, Any]) -> float | None:
+        return self.values.get(data.get("policy", ""))
 
 
 _NO_MEMORY = "raise it, or use policy: anonymous, which acts at once"
@@ -91,54 +96,54 @@ class Controller(Model):
         "policy", "anonymous", "choice", "instantaneous, idealised", "How the speed follows the draw and the cap."
     )
     delay_s: _Lag | None = default(
-        "delay", _with({"delayed": 2.0}), "guess", "range 0-60 s", "delayed: age of the target that is commanded."
+        "delay", ByPolicy({"delayed": 2.0}), "guess", "range 0-60 s", "delayed: age of the target that is commanded."
     )
     tau_s: _Lag | None = default(
-        "tau", _with({"lagged": 5.0}), "guess", "range 1-60 s", "lagged: time constant of the speed."
+        "tau", ByPolicy({"lagged": 5.0}), "guess", "range 1-60 s", "lagged: time constant of the speed."
     )
     period_s: Period | None = default(
         "period",
-        _with({"sampled": 3.0, "three_band": 3.0}),
+        ByPolicy({"sampled": 3.0, "three_band": 3.0}),
         "source",
         "Dynamo: 3 s for a leaf, 9 s above",
         "sampled, three_band: time from one reading to the next.",
     )
     offset_s: Time | None = default(
         "offset",
-        _with({"sampled": 0.0, "three_band": 0.0}),
+        ByPolicy({"sampled": 0.0, "three_band": 0.0}),
         "choice",
         "the start of the run",
         "sampled, three_band: time of the first reading.",
     )
     latency_s: Time | None = default(
-        "latency", _with({"sampled": 2.0}), "guess", "range 0-40 s", "sampled: time from a reading to its command."
+        "latency", ByPolicy({"sampled": 2.0}), "guess", "range 0-40 s", "sampled: time from a reading to its command."
     )
     limit_w: PositiveWatts | None = optional(
         "limit", "fixed_limit: draw of one node at most; required with that policy, as in 6 kW."
     )
     settle_s: Time | None = default(
         "settle",
-        _with({"three_band": 2.0}),
+        ByPolicy({"three_band": 2.0}),
         "source",
         "Dynamo: about 2 s",
         "three_band: time from a reading to the effect of its limits.",
     )
     high: Share | None = default(
-        "high", _with({"three_band": 0.99}), "source", "Dynamo", "three_band: share of the cap above which it cuts."
+        "high", ByPolicy({"three_band": 0.99}), "source", "Dynamo", "three_band: share of the cap above which it cuts."
     )
     target: Share | None = default(
-        "target", _with({"three_band": 0.95}), "source", "Dynamo", "three_band: share of the cap that it cuts to."
+        "target", ByPolicy({"three_band": 0.95}), "source", "Dynamo", "three_band: share of the cap that it cuts to."
     )
     low: Share | None = default(
         "low",
-        _with({"three_band": 0.90}),
+        ByPolicy({"three_band": 0.90}),
         "guess",
         "below target",
         "three_band: share of the cap that ends all limits.",
     )
     floor: Share | None = default(
         "floor",
-        _with({"three_band": 0.2}),
+        ByPolicy({"three_band": 0.2}),
         "source",
         "brake at 288 of 1,410 MHz",
         "three_band: lowest speed that its limits leave a job.",
