@@ -37,8 +37,53 @@ UNEQUAL = [  # the longest checkpoint is alone, long before the first that overl
     FLEET["jobs"][0] | {"name": "small", "count": 2, "jitter": None, "launch": {"at": ["300 s", "303 s"]}},
 ]
 
+
+def changed(group: dict, **checkpoint: object) -> list[dict]:
+    """The group with another checkpoint."""
+    return [group | {"checkpoint": group["checkpoint"] | checkpoint}]
+
+
+LLM = FLEET["jobs"][0]
+ASYNC = {"mode": "async", "snapshot": "2 s", "interference": 0.1, "in_flight": 2}
+NODES = [LLM | {"name": "small"}, LLM | {"name": "large", "count": 2, "nodes": 3}]
+TREE = {
+    "cap": "3.5 kW",
+    "feeders": {
+        "row-1": {"cap": "1.6 kW", "controller": {"policy": "delayed", "delay": "3 s"}},
+        "row-2": {"cap": "1.6 kW", "controller": {"policy": "lagged", "tau": "4 s"}},
+    },
+}
+DAILY = {"cap": {"daily": [{"at": "0 h", "value": "3.2 kW"}, {"at": "1 h", "value": "2 kW"}]}}
+
+
+def controlled(**controller: object) -> dict:
+    return {"power": FLEET["power"] | {"controller": controller}}
+
+
 RUNS = {
     "jittered": run_of,
+    "node shares": lambda folder: run_of(
+        folder, jobs=NODES, storage={"bandwidth": "1 GB/s", "client_bandwidth": "0.2 GB/s", "share": "node"}
+    ),
+    "finite node shares": lambda folder: replay_of(
+        folder, storage={"bandwidth": "4 GB/s", "client_bandwidth": "0.5 GB/s", "share": "node"}
+    ),
+    "lanes": lambda folder: run_of(folder, storage={"bandwidth": "1 GB/s", "lanes": 1}),
+    "drains": lambda folder: run_of(folder, jobs=changed(LLM, **ASYNC)),
+    "finite drains": lambda folder: run_of(folder, jobs=[changed(LLM, **ASYNC)[0] | {"work": "1000 s"}], stop={}),
+    "finite drains in lanes": lambda folder: run_of(
+        folder,
+        jobs=[changed(LLM, **ASYNC)[0] | {"work": "1000 s", "launch": {"together": "0 s"}}],
+        stop={},
+        storage={"bandwidth": "1 GB/s", "lanes": 1},
+    ),
+    "delayed": lambda folder: run_of(folder, **controlled(policy="delayed", delay="3 s")),
+    "lagged": lambda folder: run_of(folder, **controlled(policy="lagged", tau="7 s")),
+    "sampled": lambda folder: run_of(folder, **controlled(policy="sampled")),
+    "fixed limit": lambda folder: run_of(folder, **controlled(policy="fixed_limit", limit="0.8 kW")),
+    "three band": lambda folder: run_of(folder, **controlled(policy="three_band")),
+    "tree": lambda folder: run_of(folder, jobs=[LLM | {"feeders": {"rotate": ["row-1", "row-2"]}}], power=TREE),
+    "daily cap": lambda folder: run_of(folder, power=DAILY, epoch="2026-01-05T00:10"),
     "cut": lambda folder: run_of(folder, **CUT),
     "wall clock": lambda folder: run_of(folder, jobs=CLOCK, power={}, stop={"cycles": 20}),
     "stagger": lambda folder: run_of(folder, jobs=STAGGER),

@@ -93,7 +93,7 @@ class _Store(BaseModel):
 
 
 class _Power(BaseModel):
-    cap: Annotated[float, Field(gt=0.0)] | None = None
+    cap: Annotated[float, Field(gt=0.0)] | list[Any] | dict[str, Any] | None = None
 
 
 class _Scenario(BaseModel):

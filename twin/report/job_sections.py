@@ -25,6 +25,7 @@ _WINDOW_ROWS, _WINDOW_ROWS_AT_MOST = 40, 100
 _MARKS_AT_MOST = 6000
 _PLACES, _COLUMNS = 64, 400
 _BY_CHANCE = 0.89  # R of n independent phases is about this / sqrt(n): the mean of a Rayleigh law, sqrt(pi) / 2
+_NEARLY = 1 - 1e-9  # of a period: a job that fires once a period counts once, however the period was rounded
 _MARGIN = 0.5  # of a burst, shown before and after it
 
 _SCALE = """<p class="scale"><span>computing<span class="ramp">{}</span>writing</span><span>writing for {} % of the \
@@ -74,7 +75,7 @@ drawn = stay_s.dropna().nlargest({_ROWS_AT_MOST}).index
 writes = checkpoints[checkpoints.job_id.isin(drawn)].fillna({{"write_end_s": end_s}})
 def share_writing(cell):  # of each job, in one cell
     inside_s = writes.write_end_s.clip(upper=(cell + 1) * cell_s) - writes.write_start_s.clip(lower=cell * cell_s)
-    return inside_s.clip(lower=0).groupby(writes.job_id).sum() / cell_s
+    return (inside_s.clip(lower=0).groupby(writes.job_id).sum() / cell_s).clip(upper=1)
 shares = pd.concat([share_writing(cell) for cell in range({cells})])""",
         tuple(readings),
         charts.timeline(shares, [jobs.names[job] for job in rows], cell_s),
@@ -132,8 +133,11 @@ def phase_picture(parts: RunParts) -> Section | None:
         return None
     rhythm, period_s = parts.rhythm, parts.rhythm.period_s
     (first, fired), (last, fired_last) = (
-        order_parameter_between(parts.recording, from_s, from_s + period_s, period_s)
-        for from_s in (rhythm.first_s, rhythm.last_s - period_s)
+        order_parameter_between(parts.recording, *window_s, period_s)
+        for window_s in (
+            (rhythm.first_s, rhythm.first_s + _NEARLY * period_s),
+            (rhythm.last_s - _NEARLY * period_s, rhythm.last_s),
+        )
     )
     readings = (
         Reading("period", period_s, "s", "period_s"),
@@ -159,8 +163,8 @@ def phase_picture(parts: RunParts) -> Section | None:
         f"""{PERIOD}
 fire_s = checkpoints.write_start_s.dropna()
 place = ((fire_s - fire_s.min()) / period_s + {LEAD}) % 1 - {LEAD}
-first = fire_s[fire_s <= fire_s.min() + period_s]
-last = fire_s[fire_s >= fire_s.max() - period_s]
+first = fire_s[fire_s <= fire_s.min() + {_NEARLY} * period_s]
+last = fire_s[fire_s >= fire_s.max() - {_NEARLY} * period_s]
 r_of = lambda some_s: abs(np.exp(2j * np.pi * some_s / period_s).mean())""",
         readings,
         _fire_marks(parts, rhythm, period_s) if marked else _fire_density(parts, rhythm, period_s),

@@ -23,10 +23,25 @@ _BINS = MOST_POINTS // 4
 _CAP = 'run["scenario"]["power"]["cap"]'
 
 _DURATIONS = "duration_s = checkpoints.write_end_s - checkpoints.write_start_s"
-_LONE_WRITE = """\
+_ONE_SLOT = "independent = independent_tail(write_shares, storage.writers.max())"
+_SLOTS = """\
+checkpoint_of = {group["name"]: group["checkpoint"] for group in run["scenario"]["jobs"]}
+drains_of = {name: spec["in_flight"] if spec["mode"] == "async" else 1 for name, spec in checkpoint_of.items()}
+slots = jobs.group.astype(str).map(drains_of).fillna(1).astype(int).to_numpy()
+independent = independent_tail(np.repeat(write_shares / slots, slots), storage.writers.max())"""
+_LONE_RATE = """\
 from twin.laws.throughput import store_rate_b_s
 store = run["scenario"]["storage"]
-lone_b_s = store_rate_b_s(1.0, store["bandwidth"], store.get("client_bandwidth") or 0.0, store["degradation"])"""
+law = store["bandwidth"], store.get("client_bandwidth") or 0.0, store["degradation"]
+weights = jobs.nodes if store["share"] == "node" else jobs.nodes * 0 + 1
+lone_b_s = weights.map(lambda weight: store_rate_b_s(weight, *law))  # of each job"""
+_STOPS = "lone_s = (checkpoints.size_b / lone_b_s[checkpoints.job_id].to_numpy()).groupby(checkpoints.job_id).sum()"
+_STOPS_AND_SNAPSHOTS = f"""\
+{_STOPS}
+checkpoint_of = {{group["name"]: group["checkpoint"] for group in run["scenario"]["jobs"]}}
+snapshot_of = {{name: spec["snapshot"] for name, spec in checkpoint_of.items() if spec["mode"] == "async"}}
+snapshot_s = jobs.group.astype(str).map(snapshot_of)
+lone_s = lone_s.where(snapshot_s.isna(), jobs.cycles * snapshot_s + lone_s / jobs.cycles)"""
 
 
 def store(parts: RunParts) -> Section | None:
@@ -86,12 +101,12 @@ def tail(parts: RunParts) -> Section | None:
         "Share of the run [%] with at least k jobs writing. Independent phases: the same if each job wrote for its "
         "measured share of the run, independently of all others (Poisson binomial). Triangles at the lower edge stand "
         f"for shares below it. {_theory_sentence(estimate)}",
-        """\
+        f"""\
 from twin.analysis.concurrency import independent_tail
 write_s = checkpoints.write_end_s.fillna(end_s) - checkpoints.write_start_s.fillna(end_s)
-write_shares = write_s.groupby(checkpoints.job_id).sum() / end_s
-independent = independent_tail(write_shares, len(jobs))
-form = (run.get("estimate") or {}).get("product_form") or {"metrics": {"writers_share_at_least": []}}
+write_shares = write_s.groupby(checkpoints.job_id).sum().reindex(jobs.job_id, fill_value=0.0) / end_s
+{_SLOTS if parts.has_drains else _ONE_SLOT}
+form = (run.get("estimate") or {{}}).get("product_form") or {{"metrics": {{"writers_share_at_least": []}}}}
 theory = dict(enumerate(form["metrics"]["writers_share_at_least"], 1))""",
         tuple(readings),
         charts.tail({name: shares for name, (shares, _) in curves.items()}),
@@ -115,7 +130,7 @@ def durations(parts: RunParts) -> Section | None:
     ]
     marks = {f"{reading.label} {reading.shown()}": reading.value for reading in readings if reading.unit == "s"}
     if lone_s is not None:
-        lone = Reading("alone on the store", lone_s, "s", "checkpoints.size_b.max() / lone_b_s")
+        lone = Reading("alone on the store", lone_s, "s", "checkpoints.size_b.max() / lone_b_s.max()")
         readings.append(lone)
         marks = {f"alone {lone.shown()}": lone_s, **marks}
     return Section(
@@ -126,7 +141,7 @@ def durations(parts: RunParts) -> Section | None:
         else "How long checkpoints take from first byte to last. Sizes differ, so times do even without contention.",
         f"Number of checkpoints that ended within the run by time from first byte to last [s], in "
         f"{len(histogram.counts)} classes; the count is on a logarithmic axis, so that a single one shows.",
-        _DURATIONS if lone_s is None else f"{_DURATIONS}\n{_LONE_WRITE}",
+        _DURATIONS if lone_s is None else f"{_DURATIONS}\n{_LONE_RATE}",
         tuple(readings),
         charts.durations(histogram, marks),
     )
@@ -216,10 +231,10 @@ def overhead_split(parts: RunParts) -> Section | None:
         "100 %. The throttle's part is time computing less the full-speed work done in it. Job stretch is launch to "
         "end of a job / its full-speed work and the lone writes of its checkpoints, of the jobs done [-].",
         f"""\
-{_LONE_WRITE}
+{_LONE_RATE}
 there_s = (jobs.end_s.fillna(end_s) - jobs.launch_s).sum()
 stall_s = checkpoints.stall_s.fillna(end_s - checkpoints.due_s).sum()
-lone_s = (checkpoints.size_b / lone_b_s).groupby(checkpoints.job_id).sum()
+{_STOPS_AND_SNAPSHOTS if parts.has_drains else _STOPS}
 job_stretch = (jobs.end_s - jobs.launch_s) / (jobs.work_s + lone_s)""",
         (*(reading._replace(in_sight=False) for reading in readings), *of_jobs),
         html=_split_bar(readings),
@@ -328,12 +343,19 @@ def _is_seen(name: str, k: int, peak: int) -> bool:
 
 
 def _lone_write_s(parts: RunParts) -> float | None:
-    """Time of a checkpoint alone on the store [s]; None if sizes differ."""
+    """Time of a checkpoint alone on the store [s]; None if the sizes, or the weights of the jobs, differ."""
     sizes: set[float] = set()
     for batch in parts.recording.batches("checkpoints", ["size_b"]):
         sizes.update(np.unique(batch["size_b"].to_numpy()).tolist())
         if len(sizes) > 1:
             return None
     store: dict[str, Any] = parts.manifest["scenario"]["storage"]
+    weights = {1}
+    if store["share"] == "node":
+        weights = {
+            nodes for batch in parts.recording.batches("jobs", ["nodes"]) for nodes in batch["nodes"].to_pylist()
+        }
+    if not sizes or len(weights) > 1:
+        return None
     client_b_s = store.get("client_bandwidth") or 0.0
-    return sizes.pop() / store_rate_b_s(1.0, store["bandwidth"], client_b_s, store["degradation"]) if sizes else None
+    return sizes.pop() / store_rate_b_s(weights.pop(), store["bandwidth"], client_b_s, store["degradation"])

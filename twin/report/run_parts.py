@@ -62,6 +62,11 @@ class RunParts:
         if self.power.cap is not None:
             self.cap = cap_line(self.power.cap, start_s, self.end_s)
 
+    @property
+    def has_drains(self) -> bool:
+        """Whether some checkpoints drain in the background."""
+        return any(group["checkpoint"]["mode"] == "async" for group in self.manifest["scenario"].get("jobs", ()))
+
     def has(self, *tables: str) -> bool:
         """Whether all these tables were recorded."""
         return all(table in self.recording.sources for table in tables)
