@@ -11,6 +11,7 @@ import numpy as np
 
 from twin import chance
 from twin.chance import Purpose
+from twin.laws.speed import limited_speed
 from twin.laws.throughput import store_rate_b_s
 from twin.scenario import JobGroup, Launch, NodePower, Replay, Scenario, Storage, WallClock, places_of
 
@@ -25,6 +26,10 @@ class PowerProfile:
     idle_w: float
     write_w: float
     exponent: float
+
+    def speed_within(self, limit_w: float) -> float:
+        """Speed at which a computing node draws ``limit_w`` [W], in [0, 1]."""
+        return limited_speed(limit_w, self.idle_w, self.compute_w, self.exponent)
 
 
 @dataclass(frozen=True, slots=True)

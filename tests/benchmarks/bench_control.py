@@ -23,7 +23,9 @@ JOBS = 1_000
 EVENTS = 100_000
 ROUNDS = 5
 PERIOD_S = yardstick.COMPUTE_S / 100.0
-MARKS = {  # controller: times the cost of a phase end under anonymous control
+# Times the cost of a phase end under anonymous control. A delay settles twice as many instants, and queues commands;
+# a reading every T / 100 is one event in twenty.
+MARKS = {
     "delayed by 2 s": ({"policy": "delayed", "delay": 2.0}, 2.2),
     "sampled every T/100": ({"policy": "sampled", "period": PERIOD_S, "latency": 2.0}, 1.3),
 }

@@ -8,7 +8,6 @@ from math import inf
 
 from twin.analysis.cap_line import values_w
 from twin.fleet import Job
-from twin.laws.speed import target_speed
 from twin.scenario import ROOT, FeederSection, Power, nodes_below
 
 MEMORYLESS = ("none", "anonymous", "fixed_limit")
@@ -54,8 +53,7 @@ class Limit:
 
     def ceiling(self, job: Job) -> float:
         """Speed that watts per node leave the job [-]; 1 without such a limit."""
-        power = job.power
-        return target_speed(power.idle_w, power.compute_w - power.idle_w, self.limit_w, power.exponent)
+        return job.power.speed_within(self.limit_w)
 
     def _highest_w(self, jobs: Sequence[Job]) -> float:
         """The most that the feeder can be asked for [W]."""

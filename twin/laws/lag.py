@@ -2,10 +2,14 @@
 
 Every sum below adds what is not negative, so short segments lose no digits: expm1 and log1p, and a series where the
 closed form would cancel.
+
+Speeds and targets are in [0, 1], times constants are positive [s], and so is every time since the start of a segment.
+Source: the step response of a first-order lag.
 """
 
 from itertools import pairwise
 from math import exp, expm1, inf, log1p
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +27,21 @@ def lagged_speed(speed: float, target: float, tau_s: float, after_s: float) -> f
     if approach == 1.0:
         return target
     return speed + (target - speed) * approach
+
+
+class Motion(NamedTuple):
+    """A speed on its way to a target, ds/dt = (target - s) / tau, since an instant [s] at which it was ``speed``."""
+
+    speed: float
+    since_s: float
+    target: float
+    tau_s: float
+
+    def at(self, now_s: float) -> float:
+        """The speed at ``now_s`` [s]."""
+        if self.speed == self.target:
+            return self.target
+        return lagged_speed(self.speed, self.target, self.tau_s, now_s - self.since_s)
 
 
 def lagged_work_s(speed: float, target: float, tau_s: float, after_s: float) -> float:
@@ -60,18 +79,18 @@ def lagged_due_s(speed: float, target: float, tau_s: float, work_s: float) -> fl
     return due_s
 
 
-def crossing_s(speed: float, target: float, tau_s: float, level: float) -> float:
+def lagged_crossing_s(speed: float, target: float, tau_s: float, level: float) -> float:
     """Time until the lagged speed passes ``level`` [s]; inf if that does not lie between it and the target."""
     if level == target or (speed - level) / (level - target) <= 0.0:
         return inf
     return tau_s * log1p((speed - level) / (level - target))
 
 
-def lagged_power_s(speed: float, target: float, tau_s: float, after_s: float, exponent: float) -> float:
-    """Integral of the lagged speed to the power ``exponent`` over the first ``after_s`` [s], to 1e-12.
+def lagged_power_integral_s(speed: float, target: float, tau_s: float, after_s: float, exponent: float) -> float:
+    """Integral of the lagged speed to the power ``exponent`` over the first ``after_s`` [s].
 
-    Gauss-Legendre on pieces that grow with time; on the first one the nodes crowd at its start, where a speed that
-    rises from 0 has no derivatives.
+    To 1e-12, for exponents of 1 or more: Gauss-Legendre on pieces that grow with time; on the first one the nodes crowd
+    at its start, where a speed that rises from 0 has no derivatives.
     """
     if exponent == 1.0:
         return lagged_work_s(speed, target, tau_s, after_s)

@@ -5,6 +5,7 @@ computing and all of the others'; the dynamic draw is what the computing add at 
 Source: voltage-frequency scaling above the knee, a = 1.5 to 3.7 fits published points of V100, A100 and H100.
 """
 
+EXCESS = 1e-9  # of a cap: a draw less above it is rounding, or the end of an exponential that never ends
 _NEWTON_STEPS = 200  # bisection alone halves the bracket to the last digit in 60
 
 
@@ -22,6 +23,19 @@ def target_speed(fixed_w: float, dynamic_w: float, cap_w: float, exponent: float
     if fixed_w >= cap_w:
         return 0.0
     return float(((cap_w - fixed_w) / dynamic_w) ** (1.0 / exponent))
+
+
+def limited_speed(limit_w: float, idle_w: float, compute_w: float, exponent: float) -> float:
+    """Speed at which a computing node draws ``limit_w`` [W], in [0, 1].
+
+    Args:
+        idle_w, compute_w: draw of the node at speed 0 and at full speed [W].
+    """
+    if limit_w >= compute_w:
+        return 1.0
+    if limit_w <= idle_w:
+        return 0.0
+    return float(((limit_w - idle_w) / (compute_w - idle_w)) ** (1.0 / exponent))
 
 
 def mixed_target_speed(

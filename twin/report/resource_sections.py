@@ -115,7 +115,7 @@ theory = dict(enumerate(form["metrics"]["writers_share_at_least"], 1))""",
 
 def durations(parts: RunParts) -> Section | None:
     """How long checkpoints took; None if none ended."""
-    lone_s = _lone_write_s(parts) if parts.has("checkpoints") else None
+    lone_s = _lone_write_s(parts) if parts.has("checkpoints", "jobs") else None
     histogram = duration_histogram(parts.recording, lone_s) if parts.has("checkpoints") else None
     if histogram is None:
         return None

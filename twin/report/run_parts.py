@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from math import ceil
 from typing import Any
@@ -19,7 +18,7 @@ from twin.recording import ROOT, Recording
 from twin.report.downsampling import MEAN_BINS, ThinnedLine
 from twin.report.figures import Line
 from twin.report.run_summary import is_held
-from twin.scenario import Power
+from twin.scenario import Power, time_of_day_s
 
 PERIOD = """\
 fires = checkpoints.groupby("job_id").write_start_s
@@ -54,13 +53,9 @@ class RunParts:
         scenario = recording.manifest["scenario"]
         self.power = Power.model_validate(scenario["power"])
         self.is_capped = is_held(scenario["power"])
-        start_s = 0.0
-        if scenario.get("epoch"):
-            start = datetime.fromisoformat(scenario["epoch"])
-            start_s = (start - start.replace(hour=0, minute=0, second=0, microsecond=0)).total_seconds()
         self.cap: Line | None = None
         if self.power.cap is not None:
-            self.cap = cap_line(self.power.cap, start_s, self.end_s)
+            self.cap = cap_line(self.power.cap, time_of_day_s(scenario.get("epoch")), self.end_s)
 
     @property
     def has_drains(self) -> bool:

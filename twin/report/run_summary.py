@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from twin.analysis.metrics import METRICS, Metric
+from twin.recording import ROOT
 from twin.units import scaled
 
 _SECTIONS = {
@@ -40,7 +41,7 @@ _FEW = 4  # numbers of writers shown one by one
 _MOST_GROUPS = 8  # groups shown one by one
 _BANDS = ("high", "target", "low")
 _TIMES = ("delay", "tau", "period", "latency")  # of a controller
-_MOST_FEEDERS = 12  # the same
+_MOST_FEEDERS = 12  # feeders shown one by one
 
 
 class Line(NamedTuple):
@@ -118,9 +119,7 @@ def cap_in_words(power: Mapping[str, Any]) -> str:
 def control_in_words(controller: Mapping[str, Any]) -> str:
     """A controller as resolved: its policy with what it is set to."""
     set_to = {name: scaled(value, "s") for name, value in controller.items() if name in _TIMES and value is not None}
-    set_to |= {
-        name: percent(controller[name]) for name in ("high", "target", "low") if controller.get(name) is not None
-    }
+    set_to |= {name: percent(controller[name]) for name in _BANDS if controller.get(name) is not None}
     words = {
         "anonymous": "anonymous (idealised: at once, without error)",
         "delayed": "delayed by {delay}",
@@ -142,7 +141,7 @@ def feeder_lines(manifest: Mapping[str, Any]) -> Iterator[Line]:
         metrics.get(name) or {}
         for name in ("peak_power_by_feeder_w", "time_over_cap_by_feeder_s", "cap_binding_share_by_feeder")
     )
-    sections = {"site": power, **power["feeders"]}
+    sections = {ROOT: power, **power["feeders"]}
     for name, section in islice(sections.items(), _MOST_FEEDERS):
         parts = [cap_in_words(section)]
         if is_held(section):

@@ -4,7 +4,7 @@ from twin.scenario.feeder_loads import FeederLoad, feeder_loads, nodes_below, pa
 from twin.scenario.fields import LEAST, MAX_NODES, MAX_TIME_S
 from twin.scenario.job_groups import Checkpoint, Jitter, JobGroup, Launch, NodePower, WallClock
 from twin.scenario.launch_log import PROFILES, Profile, Replay
-from twin.scenario.models import Failures, FleetSize, Scenario, Stop, Storage
+from twin.scenario.models import Failures, FleetSize, Scenario, Stop, Storage, time_of_day_s
 from twin.scenario.origins import defaulted, hash_of, resolved, scenario_hash
 from twin.scenario.placement import ROOT, feeders_named, places_of
 from twin.scenario.placement_rules import cap_faults
@@ -62,4 +62,5 @@ __all__ = [
     "scenario_hash",
     "sections",
     "steps_of",
+    "time_of_day_s",
 ]

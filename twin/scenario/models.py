@@ -54,6 +54,14 @@ def _lanes(value: object) -> object:
         raise RefusedValue(refusal.rule, f"{refusal.remedy}, or none for all at once") from refusal
 
 
+def time_of_day_s(epoch: str | None) -> float:
+    """Time since midnight of a date and time as a scenario has it [s]; 0 for none."""
+    if epoch is None:
+        return 0.0
+    start = datetime.fromisoformat(epoch)
+    return 3600.0 * start.hour + 60.0 * start.minute + start.second + 1e-6 * start.microsecond
+
+
 _LANES_SCHEMA = {"anyOf": [{"const": "none"}, {"type": "integer", "minimum": 1}]}
 
 
@@ -167,10 +175,7 @@ class Scenario(Model):
     @property
     def start_s(self) -> float:
         """Time of day of t = 0 [s]."""
-        if self.epoch is None:
-            return 0.0
-        start = datetime.fromisoformat(self.epoch)
-        return 3600.0 * start.hour + 60.0 * start.minute + start.second + 1e-6 * start.microsecond
+        return time_of_day_s(self.epoch)
 
     def warnings(self) -> list[str]:
         """What is legal, but perhaps not meant; one sentence each."""

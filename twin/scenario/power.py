@@ -227,11 +227,6 @@ class Power(Model):
         """The lowest cap the site ever has [W]; None without a cap."""
         return None if self.cap is None else lowest_cap(self.cap)[1]
 
-    @property
-    def enforced_cap_w(self) -> float:
-        """The cap that the controller holds [W]; inf without a cap or without control."""
-        return inf if self.cap_w is None or self.controller.policy == "none" else self.cap_w
-
     def site_w(self, jobs_w: float) -> float:
         """Draw of the site whose jobs draw so much [W]."""
         return self.pue * (jobs_w + self.fixed_w)

@@ -49,16 +49,21 @@ class AsyncJob(TrainingJob):
                 self._settled.set(now_s)  # what it got done is known then
                 yield
             if has_quit:
-                self.lost_s += self.user.passed - self.user.served
+                self.interference_s += self.user.passed - self.user.served
             left_s = self._left_s() if has_quit else 0.0
         yield from self._last_drains()
         self._finish()
 
-    def lost_to_drains_s(self, now_s: float) -> float:
+    def interference_until_s(self, now_s: float) -> float:
         """Full-speed work lost to drains in the background up to ``now_s`` [s]."""
         if self.phase is not COMPUTING:
-            return self.lost_s + (self.user.passed - self.user.served if self._has_quit else 0.0)
-        return self.lost_s + self._clock.passed_at(now_s, self.user) - self._clock.served_at(now_s, self.user)
+            return self.interference_s + (self.user.passed - self.user.served if self._has_quit else 0.0)
+        return self.interference_s + self._clock.passed_at(now_s, self.user) - self._clock.served_at(now_s, self.user)
+
+    @property
+    def phase_ends(self) -> int:
+        """Ends of compute stretches and of writes so far."""
+        return self._cycle + (self.phase in (WAITING, SNAPSHOT)) + self.written
 
     @property
     def state(self) -> Phase:
@@ -81,7 +86,7 @@ class AsyncJob(TrainingJob):
 
     def _stop_computing(self) -> None:
         self.phase = WAITING
-        self._clock.keep(self.user)
+        self._clock.cancel_conversion(self.user)
         self._count_computing(-1)
         self.due_s = self._timeline._now
 
@@ -93,7 +98,7 @@ class AsyncJob(TrainingJob):
         """Count a stretch that was served to its end."""
         user = self.user
         self.work_s += work_s
-        self.lost_s += user.passed + (user.mark - user.joined) - work_s
+        self.interference_s += user.passed + (user.mark - user.joined) - work_s
         self._stop_computing()
 
     def _checkpoint(self) -> Process:

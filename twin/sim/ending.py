@@ -40,11 +40,6 @@ class Ending:
         """A job is still to be launched."""
         return self._pending > 0
 
-    @property
-    def is_running(self) -> bool:
-        """A job is launched and not done."""
-        return self._running > 0
-
     def launched(self) -> None:
         """A job starts."""
         self._pending -= 1

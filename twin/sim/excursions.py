@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from twin.laws.speed import EXCESS
 from twin.recording import Rows
 from twin.sim.feeder import Feeder
 from twin.sim.moving_feeder import MovingFeeder
 from twin.sim.timeline import RECORD, Alarm, Timeline
-
-EXCESS = 1e-9  # of a cap: less above it is rounding, or the end of an exponential that never ends
 
 
 class CapWatch:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf, ulp
 
-from twin.laws.lag import lagged_power_s
+from twin.laws.lag import Motion, lagged_power_integral_s
 from twin.laws.speed import dynamic_draw_w
 from twin.sim.feeder import Feeder
 from twin.sim.timeline import Timeline
-from twin.sim.virtual_clock import Motion
 
 _SETTLED = 50.0  # time constants after which every speed is at its target in doubles
 _LOOKS = 400  # at a draw whose parts move in opposite directions, in search of a crossing
@@ -97,7 +96,7 @@ class MovingFeeder(Feeder):
             if speed == motion.target:
                 energy_j += dynamic_draw_w(watts, speed, exponent) * span_s
             else:
-                energy_j += watts * lagged_power_s(speed, motion.target, motion.tau_s, span_s, exponent)
+                energy_j += watts * lagged_power_integral_s(speed, motion.target, motion.tau_s, span_s, exponent)
         return energy_j
 
     def _motions(self) -> list[Motion]:

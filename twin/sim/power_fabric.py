@@ -7,15 +7,16 @@ from math import inf, nan
 from typing import NamedTuple
 
 from twin.fleet import Job, PowerProfile
+from twin.laws.speed import EXCESS
 from twin.recording import ROOT, Rows
 from twin.scenario import FeederSection, Power
 from twin.sim.cap_schedule import CapSchedule
 from twin.sim.controllers.build import controller_of
-from twin.sim.controllers.fixed_limit import FixedLimit, speed_within
+from twin.sim.controllers.fixed_limit import FixedLimit
 from twin.sim.controllers.instantaneous import Anonymous, Uncontrolled
 from twin.sim.controllers.lagged import Lagged
 from twin.sim.controllers.three_band import LimitedJob, ThreeBand
-from twin.sim.excursions import EXCESS, CapWatch
+from twin.sim.excursions import CapWatch
 from twin.sim.feeder import Feeder, most_remembered
 from twin.sim.moving_feeder import MovingFeeder
 from twin.sim.power_log import MovingPowerLog, PowerLog
@@ -108,7 +109,7 @@ class PowerFabric:
         feeders = [path[place] for place in sorted(path)]
         limits_w = [f.controller.limit_w for f in feeders if isinstance(f.controller, FixedLimit)]
         limit_w = min(limits_w, default=inf)
-        return self._connection(job, feeders, limit_w, speed_within(limit_w, job.power), None)
+        return self._connection(job, feeders, limit_w, job.power.speed_within(limit_w), None)
 
     def put_under_limits(self, job: LimitedJob, places: tuple[tuple[str, int], ...]) -> None:
         """Make a job known to the controllers that limit job by job."""
@@ -185,9 +186,7 @@ class PowerFabric:
     def _mark_path(self, clock: VirtualClock) -> None:
         """What is drawn on the feeders above a group has to be worked out anew."""
         for feeder in clock.group.path:
-            if not feeder.is_dirty:
-                feeder.is_dirty = True
-                self._changed.append(feeder)
+            self._mark(feeder)
 
     def _settle_alone(self, now_s: float) -> None:
         """The same for a site with one group: its loads, and what was commanded before, mostly were seen before.
@@ -327,6 +326,7 @@ class PowerFabric:
             if self._alone is not None:  # it is settled anyway
                 return
             self._mark(feeder)
+            self._instant.ask()
             for group in feeder.groups:
                 group.clock.touch()
 
@@ -353,10 +353,10 @@ class PowerFabric:
         return set_cap
 
     def _mark(self, feeder: Feeder) -> None:
+        """What it draws has to be worked out anew."""
         if not feeder.is_dirty:
             feeder.is_dirty = True
             self._changed.append(feeder)
-        self._instant.ask()
 
     def _redraw(self, now_s: float, feeders: list[Feeder]) -> None:
         """Work out and note what these feeders draw from now on."""

@@ -220,6 +220,6 @@ class Datacenter:
                 Rows.NULL if job.end_s is None else job.end_s,
                 job.written,
                 job.work_done_s(end_s),
-                job.lost_to_drains_s(end_s),
+                job.interference_until_s(end_s),
                 rows.code("state", job.state),
             )

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from twin.laws.lag import crossing_s
+from twin.laws.lag import Motion, lagged_crossing_s
 from twin.sim.controllers.lagged import Lagged
 from twin.sim.timeline import COMMAND, Alarm, Instant, Timeline
-from twin.sim.virtual_clock import LaggedClock, Motion, VirtualClock
+from twin.sim.virtual_clock import LaggedClock, VirtualClock
 
 if TYPE_CHECKING:
     from twin.sim.feeder import Feeder
@@ -94,7 +94,7 @@ class LaggedGroup(SpeedGroup):
         self._meeting_s = inf
         follows = moved < speed or (moved == speed and moving.target <= speed)
         if moved != speed and follows == (moving.target > speed):  # the slower of the two will not stay so
-            meeting_s = now_s + crossing_s(moved, moving.target, moving.tau_s, speed)
+            meeting_s = now_s + lagged_crossing_s(moved, moving.target, moving.tau_s, speed)
             if meeting_s > now_s:
                 self._meeting_s = meeting_s
                 self._crossing.set(meeting_s)

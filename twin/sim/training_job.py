@@ -8,7 +8,6 @@ from math import floor
 from twin.fleet import Job, PowerProfile
 from twin.laws.speed import dynamic_draw_w
 from twin.recording import Rows
-from twin.sim.controllers.fixed_limit import speed_within
 from twin.sim.ending import Ending
 from twin.sim.power_fabric import Connection
 from twin.sim.storage_server import StorageServer, Transfer
@@ -40,7 +39,7 @@ class TrainingJob:
 
     Attributes:
         work_s: full-speed work of the stretches ended [s].
-        lost_s: full-speed work lost to drains in the background [s].
+        interference_s: full-speed work lost to drains in the background [s].
         written: checkpoints written.
     """
 
@@ -63,7 +62,7 @@ class TrainingJob:
         self.due_s = 0.0
         self.end_s: float | None = None
         self.work_s = 0.0
-        self.lost_s = 0.0
+        self.interference_s = 0.0
         self._has_quit = False  # the present stretch was ended by the clock, its work is in ``user.served``
         self._tick_number = 0
         self._timeline = timeline
@@ -137,7 +136,7 @@ class TrainingJob:
         before_w = self._limits_w.pop(by, None)
         if limit_w is not None:
             self._limits_w[by] = limit_w
-        ceilings = [speed_within(watts, self.job.power) for watts in self._limits_w.values()]
+        ceilings = [self.job.power.speed_within(watts) for watts in self._limits_w.values()]
         ceiling = min([self._free_ceiling, *ceilings])
         if ceiling != self._connection.ceiling:
             self._change_ceiling(ceiling)
@@ -174,7 +173,7 @@ class TrainingJob:
             return self.work_s + self._clock.served_at(now_s, self.user)
         return self.work_s + (self.user.served if self._has_quit else 0.0)
 
-    def lost_to_drains_s(self, now_s: float) -> float:
+    def interference_until_s(self, now_s: float) -> float:
         """Full-speed work lost to drains in the background up to ``now_s`` [s]; none for a blocking job."""
         return 0.0
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 from twin.laws.clock import advanced, due_s
-from twin.laws.lag import lagged_due_s, lagged_speed, lagged_work_s
+from twin.laws.lag import Motion, lagged_due_s, lagged_work_s
 from twin.sim.timeline import PHASE_END, Alarm, Instant, Timeline
 
 _STAY_BITS = 40
@@ -30,10 +30,9 @@ class User:
         next_factor: the factor from the next settling on.
         served: work it had at the end of its last stretch at one factor, or when it quit before its mark [work].
         passed: V that went by until then since it joined [work].
-        started_s: when the store began to serve it [s].
     """
 
-    __slots__ = ("factor", "joined", "mark", "next_factor", "order", "passed", "resume", "served", "started_s")
+    __slots__ = ("factor", "joined", "mark", "next_factor", "order", "passed", "resume", "served")
 
     def __init__(self, rank: int, resume: Callable[[], None]) -> None:
         self.resume = resume
@@ -44,7 +43,6 @@ class User:
         self.next_factor = 1.0
         self.served = 0.0
         self.passed = 0.0
-        self.started_s = 0.0
 
     def credit(self, v: float) -> None:
         """Count what it was served since ``joined``, at its present factor, up to V = ``v``."""
@@ -116,7 +114,7 @@ class VirtualClock:
         self._has_requests = True
         self.touch()
 
-    def keep(self, user: User) -> None:
+    def cancel_conversion(self, user: User) -> None:
         """Forget that a user, who leaves in this instant, was to be converted."""
         self._converting.pop(user, None)
 
@@ -272,21 +270,6 @@ class VirtualClock:
             users[:] = [entry for entry in users if entry[2].order == entry[1]]
             heapify(users)
             self._stale = 0
-
-
-class Motion(NamedTuple):
-    """A speed on its way to a target, ds/dt = (target - s) / tau, since an instant [s] at which it was ``speed``."""
-
-    speed: float
-    since_s: float
-    target: float
-    tau_s: float
-
-    def at(self, now_s: float) -> float:
-        """The speed at ``now_s`` [s]."""
-        if self.speed == self.target:
-            return self.target
-        return lagged_speed(self.speed, self.target, self.tau_s, now_s - self.since_s)
 
 
 def _lagged_advanced(v: float, since_s: float, motion: Motion, now_s: float, head: float) -> float:

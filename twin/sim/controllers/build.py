@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from typing import assert_never
 
 from twin import scenario
 from twin.sim.controllers.delayed import Delayed
@@ -33,8 +34,10 @@ def controller_of(
         return FixedLimit(_given(spec.limit_w))
     if spec.policy == "none" or feeder.cap_w == inf:
         return Uncontrolled()
-    controller: Controller = Anonymous()
+    controller: Controller
     match spec.policy:
+        case "anonymous":
+            controller = Anonymous()
         case "delayed":
             controller = Delayed(instant, _given(spec.delay_s), changed)
         case "lagged":
@@ -46,6 +49,8 @@ def controller_of(
             times_s = _given(spec.period_s), _given(spec.offset_s), _given(spec.settle_s)
             bands = Bands(_given(spec.high), _given(spec.target), _given(spec.low), _given(spec.floor))
             controller = ThreeBand(instant, times_s, bands, lambda: feeder.reading_w, changed, record)
+        case _:
+            assert_never(spec.policy)
     return controller
 
 

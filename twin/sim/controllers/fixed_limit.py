@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-from twin.fleet import PowerProfile
-
-
-def speed_within(limit_w: float, profile: PowerProfile) -> float:
-    """Speed at which a computing node of this profile draws ``limit_w`` [W], in [0, 1]."""
-    if limit_w >= profile.compute_w:
-        return 1.0
-    if limit_w <= profile.idle_w:
-        return 0.0
-    return float(((limit_w - profile.idle_w) / (profile.compute_w - profile.idle_w)) ** (1.0 / profile.exponent))
-
 
 class FixedLimit:
     """A ceiling for the speed of each power profile; it commands no common speed.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twin.sim.virtual_clock import Motion
+from twin.laws.lag import Motion
 
 
 class Lagged:
