@@ -19,9 +19,13 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
-@pytest.mark.parametrize(("place", "name"), list(enumerate(["mid-fleet", "replay", "staggered"])))
-def test_each_line_of_output_shown_is_printed_by_the_run_in_that_order(place, name, tmp_path, capsys):
-    assert main(["run", str(ROOT / f"scenarios/{name}.yaml"), "--out", str(tmp_path / "run")]) == 0
+RUNS = [["mid-fleet"], ["replay"], ["staggered"], ["what-couples", "--variant", "delayed"]]
+
+
+@pytest.mark.parametrize(("place", "run"), list(enumerate(RUNS)), ids=[name for name, *_ in RUNS])
+def test_each_line_of_output_shown_is_printed_by_the_run_in_that_order(place, run, tmp_path, capsys):
+    name, *options = run
+    assert main(["run", str(ROOT / f"scenarios/{name}.yaml"), *options, "--out", str(tmp_path / "run")]) == 0
     printed = capsys.readouterr().out.splitlines()
     places = [printed.index(line) for line in blocks("text")[place].splitlines()]
 

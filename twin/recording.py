@@ -16,7 +16,7 @@ from twin.errors import TwinError
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 ROOT = "site"  # the root feeder
 ROWS_PER_GROUP = 131_072
 

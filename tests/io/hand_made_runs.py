@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from twin.analysis.metrics import METRICS
-from twin.recording import MemoryTable, Recording, schema
+from twin.recording import FORMAT_VERSION, MemoryTable, Recording, schema
 from twin.scenario import hash_of
 
 SCENARIO = {"name": "hand-made", "seed": 0, "storage": {"bandwidth": 1.0}, "power": {}}
@@ -17,7 +17,7 @@ PROVENANCE = {"scenario_hash": hash_of(SCENARIO), "seed": "0", "replica": "0", "
 
 def manifest(rows: dict[str, int], **more: Any) -> dict[str, Any]:
     return {
-        "format": 1,
+        "format": FORMAT_VERSION,
         "status": "complete",
         "name": "hand-made",
         "question": None,

@@ -15,7 +15,7 @@ from tests.io.hand_made_runs import PROVENANCE, SCENARIO, manifest, recording, s
 from twin.errors import RunDirectoryError
 from twin.io.manifest import provenance
 from twin.io.run_directory import open_run, save, writer
-from twin.recording import MemoryTable, Recording, schema
+from twin.recording import FORMAT_VERSION, MemoryTable, Recording, schema
 
 STORAGE = ["time_s", "writers", "readers", "waiting", "rate_b_s"]
 
@@ -58,8 +58,13 @@ def test_a_manifest_that_is_not_one_is_an_error(tmp_path: Path, text: bytes) -> 
 
 
 def test_a_run_of_a_newer_format_asks_for_a_newer_program(tmp_path: Path) -> None:
-    with pytest.raises(RunDirectoryError, match=r"format 2.*install a newer racktwin"):
-        open_run(edited(saved_run(tmp_path), format=2))
+    with pytest.raises(RunDirectoryError, match=rf"format {FORMAT_VERSION + 1};.*install a newer racktwin"):
+        open_run(edited(saved_run(tmp_path), format=FORMAT_VERSION + 1))
+
+
+def test_a_run_of_an_earlier_format_asks_for_another_run(tmp_path: Path) -> None:
+    with pytest.raises(RunDirectoryError, match=r"format 1, of an earlier version;.*run the scenario again"):
+        open_run(edited(saved_run(tmp_path), format=1))
 
 
 @pytest.mark.parametrize("rows", [None, [], {"../secrets": 1}])

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from tests.io.hand_made_runs import PROVENANCE, event_batch, manifest, names, recording, storage_batch
 from twin.io.run_directory import open_run, save, writer
-from twin.recording import TABLES
+from twin.recording import FORMAT_VERSION, TABLES
 
 
 def test_a_saved_recording_is_read_back_as_it_was(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_each_file_carries_its_table_the_scenario_hash_the_seed_and_the_version(
 
     metadata = pq.read_schema(tmp_path / "run" / "storage.parquet").metadata
 
-    expected = {"table": "storage", "table_version": "1", **PROVENANCE}
+    expected = {"table": "storage", "table_version": str(FORMAT_VERSION), **PROVENANCE}
     assert {key.decode(): value.decode() for key, value in metadata.items()} == expected
 
 

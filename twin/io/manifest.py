@@ -70,8 +70,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         )
     if manifest["format"] > FORMAT_VERSION:
         raise RunDirectoryError(
-            f"{folder}: is a run of format {manifest['format']}; this version reads formats up to {FORMAT_VERSION}; "
+            f"{folder}: is a run of format {manifest['format']}; this version reads format {FORMAT_VERSION}; "
             "install a newer racktwin"
+        )
+    if 1 <= manifest["format"] < FORMAT_VERSION:
+        raise RunDirectoryError(
+            f"{folder}: is a run of format {manifest['format']}, of an earlier version; this one reads format "
+            f"{FORMAT_VERSION}; run the scenario again"
         )
     _check(path, text, manifest)
     return {**manifest, "metrics": dict.fromkeys(METRICS) | manifest["metrics"]}
