@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from twin.analysis.metrics import METRICS, Metric
-from twin.recording import ROOT
+from twin.scenario.placement import ROOT
 from twin.units import scaled
 
 _SECTIONS = {
