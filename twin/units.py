@@ -157,7 +157,8 @@ def _split(value: object, dimension: str) -> tuple[str, str]:
         kind = DIMENSIONS[dimension]
         units = f" with one of the units {', '.join(kind.units)}, or a bare number" if kind.units else ""
         in_si = f" in {kind.si}" if kind.si else ""
-        raise RefusedValue(f"must be a {dimension}: a number{units}{in_si}", f"write it as in {kind.example}")
+        what = dimension if dimension == "number" else f"{dimension}: a number"
+        raise RefusedValue(f"must be a {what}{units}{in_si}", f"write it as in {kind.example}")
     return match[1], match[2]
 
 

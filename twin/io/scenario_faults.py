@@ -19,6 +19,7 @@ from twin.units import RefusedValue, nearest
 Path = tuple[str | int, ...]
 
 _TAGS = {SECTION, WORD, LIST, TURNS}
+_FORMS = {WORD: "one value", SECTION: "a section of keys", LIST: "a list", TURNS: "a section with the key rotate"}
 _LISTS: dict[str | int, str] = {
     "at": "[0 s, 30 s]",
     "daily": "[{at: 0 h, value: 15 MW}]",
@@ -101,6 +102,9 @@ def _rule_and_remedy(path: Path, details: ErrorDetails) -> tuple[str, str]:
             answer = ("must hold at least one value", "add one, or remove the key")
         case "string_type":
             answer = ("must be text", "put it in quotes")
+        case "union_tag_invalid":
+            forms = " or ".join(_FORMS[tag] for tag in re.findall(r"'([^']*)'", context["expected_tags"]))
+            answer = (f"must be {forms}", f"see `twin explain {path[-1]}` for what it may be")
         case _:
             answer = (f"is not accepted: {details['msg']}", "see `twin schema` for what is")
     return answer

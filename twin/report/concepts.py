@@ -32,6 +32,12 @@ CONCEPTS: tuple[Concept, ...] = (
         ("anonymity", "not anonymous", "broken by"),
     ),
     Concept(
+        "rotate",
+        "Whole jobs on the feeders of a list in turn: job 0 of the group on the first, job 1 on the second, and so on "
+        "around, as in feeders: {rotate: [row-1, row-2]}; for a launch log the same, row by row of the log.",
+        ("in turn", "placement"),
+    ),
+    Concept(
         "idealised",
         "Control without delay, sampling or error: each change of the fleet is followed at once by the speed at which "
         "the draw meets the cap. No real controller does that; it is the case that theory can solve.",

@@ -77,6 +77,9 @@ def keys(section: type[BaseModel] = Scenario, holder: str = "") -> Iterator[Key]
         yield Key(path, field, below)
         if below is not None:
             yield from keys(below, f"{path}.NAME." if _is_named(field) else f"{path}.")
+        listed = None if is_list else _model_among(_listed(field.annotation))
+        if listed is not None and listed is not below:  # the value may be a list of sections too
+            yield from keys(listed, f"{path}[].")
 
 
 def section_at(path: Sequence[str | int]) -> type[BaseModel] | None:

@@ -19,12 +19,14 @@ _PARAMETERS = {
     "three_band": ("period", "offset", "settle", "high", "target", "low", "floor"),
 }
 _MOST_NAMED = 10  # feeders, in a message
+_MOST_LEVELS = 1000  # of feeders below the root; a site has a handful
 
 
 def power_faults(power: Power) -> Iterator[Fault]:
     """Everything that is wrong with the tree, its caps and controllers, whatever hangs on it."""
     yield from _names(power)
-    yield from _rings(power)
+    rings = list(_rings(power))
+    yield from rings or _too_deep(power)
     for key, section in sections(power).values():
         yield from _cap(f"{key}.cap", section.cap)
         yield from _controller(f"{key}.controller", section.controller)
@@ -79,9 +81,27 @@ def _rings(power: Power) -> Iterator[Fault]:
             yield _ring(ring, list(power.feeders)[start], power)
 
 
+def _too_deep(power: Power) -> Iterator[Fault]:
+    """The first feeder that is too far below the site, in a tree without rings."""
+    depths = {ROOT: 0}
+    for name in power.feeders:
+        path = []
+        above = name
+        while above not in depths and above in power.feeders:
+            path.append(above)
+            above = power.feeders[above].parent
+        for feeder in reversed(path):
+            depths[feeder] = depths.get(power.feeders[feeder].parent, 0) + 1
+    deepest = max(power.feeders, key=depths.__getitem__, default=None)
+    if deepest is not None and depths[deepest] > _MOST_LEVELS:
+        rule = f"puts it {depths[deepest]:,} levels below {ROOT}; {_MOST_LEVELS} are allowed"
+        yield Fault(f"power.feeders.{deepest}.parent", power.feeders[deepest].parent, rule, "make the tree flatter")
+
+
 def _ring(ring: list[str], first: str, power: Power) -> Fault:
     turned = ring[ring.index(first) :] + ring[: ring.index(first)]
-    rule = "hangs it on itself" if len(ring) == 1 else f"closes a ring: {' -> '.join([*turned, first])}"
+    shown = turned if len(ring) <= _MOST_NAMED else [*turned[:_MOST_NAMED], f"{len(ring) - _MOST_NAMED:,} more"]
+    rule = "hangs it on itself" if len(ring) == 1 else f"closes a ring: {' -> '.join([*shown, first])}"
     remedy = f"write {ROOT}, or another feeder" if len(ring) == 1 else f"hang one of them on {ROOT}"
     reads = tuple(f"power.feeders.{name}.parent" for name in turned[1:])
     return Fault(f"power.feeders.{first}.parent", power.feeders[first].parent, rule, remedy, reads=reads)
@@ -129,6 +149,9 @@ def _controller(key: str, controller: Controller) -> Iterator[Fault]:
 
 
 def _bands(key: str, controller: Controller) -> Iterator[Fault]:
+    if controller.floor == 1.0:
+        rule = "leaves every job at full speed, so that nothing can be cut"
+        yield Fault(f"{key}.floor", "1", rule, "lower it, as in 0.2", reads=(f"{key}.policy",))
     low, target, high = controller.low, controller.target, controller.high
     if low is None or target is None or high is None or low < target < high:
         return

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from inspect import isclass, signature
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 from pydantic.config import JsonDict
+from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
 Mark = Literal["source", "derived", "guess", "choice"]
@@ -29,6 +31,12 @@ def optional(alias: str, meaning: str) -> Any:
     return Field(alias=alias, default=None, description=meaning)
 
 
+def _depends(field: FieldInfo) -> bool:
+    """Whether its default follows from other keys."""
+    factory = field.default_factory
+    return factory is not None and not isclass(factory) and len(signature(factory).parameters) > 0
+
+
 class Model(BaseModel):
     """Strict and frozen: an unknown key is a fault, a built scenario never changes.
 
@@ -37,6 +45,15 @@ class Model(BaseModel):
 
     # Sections are built with the scenario that holds them, not one by one: half the time of `twin validate`.
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, defer_build=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_means_left_out(cls, values: Any) -> Any:
+        """A null where the default follows from other keys is that default, as after ``--set key=null``."""
+        if not isinstance(values, dict) or None not in values.values():
+            return values
+        dependent = {field.alias for field in cls.model_fields.values() if _depends(field)}
+        return {key: value for key, value in values.items() if value is not None or key not in dependent}
 
     @classmethod
     def meaning(cls) -> str:

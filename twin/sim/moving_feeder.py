@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from math import inf, ulp
 
 from twin.laws.lag import Motion, lagged_power_integral_s
@@ -61,18 +62,38 @@ class MovingFeeder(Feeder):
 
     def draw_at(self, now_s: float) -> float:
         """Draw at ``now_s`` [s], not before the last settling [W]."""
-        below_w = drawn_w = 0.0
-        for child in self.children:
-            below_w += child.draw_at(now_s)
+        return self._summed(lambda feeder, below_w: feeder._draw_over(below_w, now_s))
+
+    def energy_at(self, now_s: float) -> float:
+        """Energy from t = 0 to ``now_s`` [s], not before the last settling [J]."""
+        return self._summed(lambda feeder, below_j: feeder._energy_over(below_j, now_s))
+
+    def _summed(self, over: Callable[[MovingFeeder, float], float]) -> float:
+        """What ``over`` makes of each feeder from here down and of the sum over its children, up to this one."""
+        found: dict[MovingFeeder, float] = {}
+        for feeder in self._from_below:
+            below = 0.0
+            for child in feeder.children:
+                below += found[child]
+            found[feeder] = over(feeder, below)
+        return found[self]
+
+    @cached_property
+    def _from_below(self) -> tuple[MovingFeeder, ...]:
+        """All feeders from here down, children before parents."""
+        found, to_see = list[MovingFeeder](), [self]
+        while to_see:
+            found.append(feeder := to_see.pop())
+            to_see += feeder.children
+        return tuple(reversed(found))
+
+    def _draw_over(self, below_w: float, now_s: float) -> float:
+        drawn_w = 0.0
         for watts, exponent, motion in self._own_dynamic:
             drawn_w += dynamic_draw_w(watts, motion.at(now_s), exponent)
         return self._pue * (below_w + (self._own_fixed_w + drawn_w) + self._fixed_w)
 
-    def energy_at(self, now_s: float) -> float:
-        """Energy from t = 0 to ``now_s`` [s], not before the last settling [J]."""
-        below_j = 0.0
-        for child in self.children:
-            below_j += child.energy_at(now_s)
+    def _energy_over(self, below_j: float, now_s: float) -> float:
         return self._pue * (below_j + self._own_energy_at(now_s) + self._fixed_w * now_s)
 
     def crossing_s(self, now_s: float, level_w: float) -> float:
@@ -100,7 +121,7 @@ class MovingFeeder(Feeder):
         return energy_j
 
     def _motions(self) -> list[Motion]:
-        return [motion for _, _, motion in self._own_dynamic] + [m for child in self.children for m in child._motions()]
+        return [motion for feeder in self._from_below for _, _, motion in feeder._own_dynamic]
 
     def _taus_s(self, now_s: float) -> list[float]:
         return [motion.tau_s for motion in self._motions() if motion.at(now_s) != motion.target]

@@ -407,10 +407,13 @@ def _has_motion(power: Power) -> bool:
     return any(section.controller.policy == "lagged" and section.cap is not None for section in sections)
 
 
-def _children_first(name: str, children: dict[str, list[str]]) -> Iterator[str]:
-    for child in children[name]:
-        yield from _children_first(child, children)
-    yield name
+def _children_first(root: str, children: dict[str, list[str]]) -> list[str]:
+    """All names from the root down, the children of each before it and in order."""
+    found, to_see = list[str](), [root]
+    while to_see:
+        found.append(name := to_see.pop())
+        to_see += children[name]
+    return found[::-1]
 
 
 def _place_of_clock(clock: VirtualClock) -> int:
