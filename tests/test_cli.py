@@ -18,7 +18,7 @@ from twin import api, cli, signals
 from twin.errors import StalledError
 from twin.report import explanations
 from twin.report.run_summary import summary
-from twin.scenario import Scenario
+from twin.scenario import CapStep, Scenario
 from twin.scenario.keys import keys
 from twin.units import scaled
 
@@ -159,6 +159,7 @@ def test_the_schema_describes_every_key_in_the_words_of_explain(run):
 def keys_with_sections():
     """The model that holds it, and the key, of every key of a scenario."""
     models = {"": Scenario} | {key.path: key.section for key in keys() if key.section}
+    models |= dict.fromkeys(("power.cap[]", "power.feeders.NAME.cap[]"), CapStep)  # one form of the cap
     return [(models[key.holder.removesuffix(".NAME")], key) for key in keys()]
 
 

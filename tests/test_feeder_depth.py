@@ -19,7 +19,7 @@ def chain(depth: int, controller: dict) -> dict:
     return {
         "twin": 1,
         "name": "chain",
-        "stop": {"cycles": 2},
+        "stop": {"cycles": 1},
         "jobs": [job],
         "storage": {"bandwidth": 1.0},
         "power": {"feeders": feeders},

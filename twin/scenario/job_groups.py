@@ -178,6 +178,8 @@ class JobGroup(Model):
     ``compute_s`` is None with a wall-clock trigger, which sets the interval instead.
     """
 
+    keeps_nulls = True  # compute: null says that there is none
+
     name: Name = required("name", "llm", "Name of the group, as --set jobs.NAME.nodes=64 and the tables say it.")
     count: Annotated[int, WholeNumber(1, rules.MAX_JOBS)] = default(
         "count", 1, "choice", "one job", "Jobs of the group."

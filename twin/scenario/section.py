@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import isclass, signature
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 from pydantic.config import JsonDict
@@ -43,6 +43,8 @@ class Model(BaseModel):
     The first paragraph of the docstring of a section is its meaning in the schema and in ``explain``.
     """
 
+    keeps_nulls: ClassVar[bool] = False  # a null is a value of its own, where the default follows from other keys
+
     # Sections are built with the scenario that holds them, not one by one: half the time of `twin validate`.
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, defer_build=True)
 
@@ -50,7 +52,7 @@ class Model(BaseModel):
     @classmethod
     def _null_means_left_out(cls, values: Any) -> Any:
         """A null where the default follows from other keys is that default, as after ``--set key=null``."""
-        if not isinstance(values, dict) or None not in values.values():
+        if cls.keeps_nulls or not isinstance(values, dict) or None not in values.values():
             return values
         dependent = {field.alias for field in cls.model_fields.values() if _depends(field)}
         return {key: value for key, value in values.items() if value is not None or key not in dependent}
