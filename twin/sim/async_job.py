@@ -13,6 +13,8 @@ from twin.sim.virtual_clock import User
 class AsyncJob(TrainingJob):
     """The same life with checkpoints in the background; arguments as for ``TrainingJob``."""
 
+    __slots__ = ("_awaits_drain", "_cycle", "_drains", "_running_drains", "_settled", "_timer")
+
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
         self._cycle = 0  # number of the checkpoint to come

@@ -79,6 +79,7 @@ class PowerFabric:
         self._touched: list[VirtualClock] = []
         self._changed: list[Feeder] = []  # a command or the cap of theirs
         self._groups: dict[tuple[tuple[int, ...], float], SpeedGroup] = {}
+        self._connections: dict[tuple[tuple[tuple[str, int], ...], PowerProfile], Connection] = {}
         self._caps: list[CapSchedule] = []
         self._is_moving = _has_motion(power)
         self._feeders = self._build(power, start_s)
@@ -102,17 +103,28 @@ class PowerFabric:
             feeder.demand_w, feeder.draw_w = feeder.draw()
 
     def connect(self, job: Job) -> Connection:
-        """Find out on which feeders a job's nodes are counted, and with whom it shares a clock."""
+        """Find out on which feeders a job's nodes are counted, and with whom it shares a clock.
+
+        Jobs have to come in the order of their ranks. Those alike in places and power share one connection.
+        """
+        alike = job.places, job.power
+        if connection := self._connections.get(alike):
+            connection.group.jobs += 1
+            return connection
         path: dict[int, Feeder] = {}
         for name, _ in job.places:
             path |= {feeder.place: feeder for feeder in self._up_from(self._by_name[name])}
         feeders = [path[place] for place in sorted(path)]
         limits_w = [f.controller.limit_w for f in feeders if isinstance(f.controller, FixedLimit)]
         limit_w = min(limits_w, default=inf)
-        return self._connection(job, feeders, limit_w, job.power.speed_within(limit_w), None)
+        connection = self._connection(job, feeders, limit_w, job.power.speed_within(limit_w), None)
+        self._connections[alike] = connection
+        return connection
 
     def put_under_limits(self, job: LimitedJob, places: tuple[tuple[str, int], ...]) -> None:
         """Make a job known to the controllers that limit job by job."""
+        if not any(isinstance(feeder.controller, ThreeBand) for feeder in self._feeders):
+            return
         nodes_at: dict[Feeder, int] = {}
         for name, nodes in places:
             for feeder in self._up_from(self._by_name[name]):

@@ -52,6 +52,7 @@ class StorageServer:
 
     Attributes:
         writers, weight: transfers being served and their weights; who is served takes itself off.
+        takes_all: it has no lanes, so that nobody waits.
         queue: transfers that wait for a lane, by the time they were due.
     """
 
@@ -59,6 +60,7 @@ class StorageServer:
         self._timeline = timeline
         self._storage = storage
         self._lanes = storage.lanes if isinstance(storage.lanes, int) else _FREE
+        self.takes_all = self._lanes is _FREE
         self._rows = rows
         self._log = None if rows is None else StateLog(self._write_rows)
         self._recorded = np.full(3, np.nan)  # writers, waiting and rate of the last row
@@ -66,19 +68,23 @@ class StorageServer:
         self.writers = 0
         self.weight = 0
         self.queue: list[tuple[float, int, Transfer]] = []
-        self._is_plain = self._lanes is _FREE and storage.share == "job"  # then the writers say all
+        self._is_plain = self.takes_all and storage.share == "job"  # then the writers say all
         self._states: dict[Any, tuple[float, int]] = {}  # F(W) / W [B/s] and number
         self._state = self._work_out(0 if self._is_plain else (0, 0, 0))
         if self._log is not None:
             self._log.note(0.0, self._state[1])
 
+    def admit(self, work: float, weight: int, user: User) -> None:
+        """Begin to serve ``work`` [B / weight] at once; the user's process is resumed at its end."""
+        self.writers += 1
+        self.weight += weight
+        self.clock.join(work, user)
+
     def write(self, transfer: Transfer) -> None:
         """Start a transfer, or let it wait for a lane; its user's process is resumed at its end."""
-        if self._lanes is _FREE:
-            transfer.start_s = self._timeline._now
-            self.writers += 1
-            self.weight += transfer.weight
-            self.clock.join(transfer.work, transfer.user)
+        if self.takes_all:
+            transfer.start_s = self._timeline.now
+            self.admit(transfer.work, transfer.weight, transfer.user)
         else:
             transfer.start_s = None
             heappush(self.queue, (transfer.due_s, transfer.user.order, transfer))
@@ -89,9 +95,7 @@ class StorageServer:
         while self.queue and self.writers < self._lanes:
             transfer = heappop(self.queue)[2]
             transfer.start_s = now_s
-            self.writers += 1
-            self.weight += transfer.weight
-            self.clock.join(transfer.work, transfer.user)
+            self.admit(transfer.work, transfer.weight, transfer.user)
             if transfer.started is not None:
                 transfer.started()
 

@@ -43,6 +43,40 @@ class TrainingJob:
         written: checkpoints written.
     """
 
+    # Ten thousand of them run a tenth faster so: less memory to go through in each event.
+    __slots__ = (
+        "_checkpoints",
+        "_clock",
+        "_connection",
+        "_counts",
+        "_done_code",
+        "_ending",
+        "_events",
+        "_free_ceiling",
+        "_has_quit",
+        "_last_cycle",
+        "_limits_w",
+        "_nodes",
+        "_other_counts",
+        "_place",
+        "_size_b",
+        "_store",
+        "_tick_number",
+        "_timeline",
+        "_transfer",
+        "_weight",
+        "_work",
+        "compute_start_s",
+        "due_s",
+        "end_s",
+        "interference_s",
+        "job",
+        "phase",
+        "user",
+        "work_s",
+        "written",
+    )
+
     def __init__(
         self,
         timeline: Timeline,
@@ -71,7 +105,8 @@ class TrainingJob:
         self._connect(connection)
         self._weight = job.weight
         self._size_b = job.size_b
-        self._transfer = Transfer(job.size_b, job.weight, 0.0, self.user)
+        self._work = job.size_b / job.weight  # of a write, on the clock of the store
+        self._transfer = None if store.takes_all else Transfer(job.size_b, job.weight, 0.0, self.user)
         self._store = store
         self._checkpoints = checkpoints
         self._events = events
@@ -155,7 +190,7 @@ class TrainingJob:
     @property
     def state(self) -> Phase:
         """Where it is, as the jobs table says: who waits for a lane does not write."""
-        return WAITING if self.phase is WRITING and self._transfer.start_s is None else self.phase
+        return WAITING if self.phase is WRITING and self._write_start_s is None else self.phase
 
     def has_shown_all_since(self, time_s: float) -> bool:
         """Whatever it does without work has come and gone since ``time_s`` [s].
@@ -177,10 +212,15 @@ class TrainingJob:
         """Full-speed work lost to drains in the background up to ``now_s`` [s]; none for a blocking job."""
         return 0.0
 
+    @property
+    def _write_start_s(self) -> float | None:
+        """When the present write began [s]; None while it waits for a lane."""
+        return self.due_s if self._transfer is None else self._transfer.start_s
+
     def record_unfinished(self) -> None:
         """Write down what the end of the run cut."""
         if self.phase is WRITING:
-            start_s = self._transfer.start_s
+            start_s = self._write_start_s
             state = WAITING if start_s is None else WRITING
             self._record_cut(self.written, self.compute_start_s, self.due_s, start_s, None, state)
 
@@ -243,8 +283,12 @@ class TrainingJob:
         self._counts[self._place] -= self._nodes
         if self._other_counts:
             self._count_others(-1)
-        self._transfer.due_s = self.due_s = self._timeline._now
-        self._store.write(self._transfer)
+        self.due_s = self._timeline._now
+        if self._transfer is None:
+            self._store.admit(self._work, self._weight, self.user)
+        else:
+            self._transfer.due_s = self.due_s
+            self._store.write(self._transfer)
 
     def _left_s(self) -> float:
         """Work left on the wall clock, the stretch that it ended included [s]."""
@@ -264,7 +308,7 @@ class TrainingJob:
                 self.written,
                 self.compute_start_s,
                 due_s,
-                self._transfer.start_s,  # type: ignore[arg-type]  # known, now that it has ended
+                due_s if self._transfer is None else self._transfer.start_s,  # type: ignore[arg-type]  # it has ended
                 now_s,
                 now_s - due_s,
                 self._size_b,
