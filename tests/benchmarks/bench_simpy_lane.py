@@ -22,8 +22,8 @@ from twin.fleet import jobs_of
 from twin.io import run_directory
 from twin.sim.simulate import simulate
 
-ROUNDS = 5
-EVENTS = 200_000
+ROUNDS = 11
+EVENTS = 100_000
 BARE_MARK = 1.2  # times the yardstick, without tables
 RECORDED_MARK = 0.75  # times the yardstick, with all tables in Parquet files
 GROWTH_MARK = 1.8  # cost per event at 10,000 jobs over that at 10

@@ -28,7 +28,7 @@ from twin.sim.virtual_clock import VirtualClock
 MEMORYLESS = (Anonymous, Uncontrolled, FixedLimit)
 Count = tuple[list[int], int, int]  # the counts of a feeder, a place in them, and the nodes of a job there
 _StateAlone = tuple[float, float, bool, int, int, float]
-# Speed, draw [W], is it above the cap, nodes in use, number, the target that the controller sees.
+# Speed, draw [W], is it above the cap (if that is recorded), nodes in use, number, the target that the controller sees.
 
 
 class Connection(NamedTuple):
@@ -237,7 +237,8 @@ class PowerFabric:
         site.groups[0].speed = speed = min(site.command, site.groups[0].ceiling)
         demand_w, draw_w = site.draw()
         number = 0 if self._log_alone is None else self._log_alone.number_of(demand_w, draw_w, speed)
-        return speed, draw_w, draw_w > site.cap_w * (1.0 + EXCESS), site.answer.nodes, number, target
+        is_over = self._events is not None and draw_w > site.cap_w * (1.0 + EXCESS)
+        return speed, draw_w, is_over, site.answer.nodes, number, target
 
     def _forget_states(self) -> None:
         """So that a long run stays within bounded memory."""
