@@ -253,9 +253,15 @@ spans_s = lambda kind: events[(events.feeder == "site") & (events.kind == kind)]
 
 def _power_in_words(parts: RunParts) -> str:
     if parts.is_capped:
+        in_watts = parts.power.controller.policy in ("fixed_limit", "three_band")
         return (
             "What the site draws, and what it would draw at full speed; where the grey stands above the blue, jobs are "
-            "slowed down. Beneath, the speed that the controller commands."
+            "slowed down. "
+            + (
+                "The controller limits the watts of nodes; a common speed, beneath, it does not command."
+                if in_watts
+                else "Beneath, the speed that the controller commands."
+            )
         )
     if parts.cap is not None:
         return "What the site draws. The cap is not enforced: every job computes at full speed."

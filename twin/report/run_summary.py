@@ -148,7 +148,7 @@ def feeder_lines(manifest: Mapping[str, Any]) -> Iterator[Line]:
             parts.append(section["controller"]["policy"])
         if name in peaks:
             parts.append(f"peak {scaled(peaks[name], 'W')}")
-        if name in over:
+        if over.get(name):
             parts.append(f"over for {scaled(over[name], 's')}")
         if name in bound and is_held(section):
             parts.append(f"binds {percent(bound[name])} of the time")
