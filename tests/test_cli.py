@@ -82,9 +82,15 @@ def test_a_valid_file_is_said_to_be_so(run, scenario):
     assert run("validate", scenario, "--set", "power=null") == (0, "four.yaml: valid: jobs: 4 in groups: 1\n", "")
 
 
+OVERSUBSCRIBED = (
+    "site is oversubscribed: at full speed its jobs draw 1.984 MW at once, 1.32 x its cap of 1.5 MW"  # 256 x 7.75 kW
+)
+
+
 def test_the_feeders_of_a_valid_file_are_drawn_with_what_hangs_below_them(run, scenario):
     code, out, err = run("validate", scenario)
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert err == f"{scenario}: warning: {OVERSUBSCRIBED}\n"
     assert out.splitlines()[1:] == [  # 256 nodes of 7.75 kW
         "  site  cap 1.5 MW; jobs: 4 on 256 nodes; 1.984 MW at full speed, 1.32 x the cap; controller: anonymous"
     ]
@@ -104,7 +110,7 @@ def test_validate_as_json_is_one_document_of_verdicts_and_faults(run, scenario):
     bad, good = json.loads(out)
     assert code == 2
     assert [row["demand_w"] for row in good.pop("feeders")] == [256 * 7750.0]
-    assert good == {"file": "four.yaml", "valid": True, "faults": [], "warnings": []}
+    assert good == {"file": "four.yaml", "valid": True, "faults": [], "warnings": [OVERSUBSCRIBED]}
     assert bad["faults"] == [
         {
             "key": "jobs[0].nodes",

@@ -21,7 +21,6 @@ from twin.signals import Stopped, unwinding
 
 if TYPE_CHECKING:
     from twin.recording import Recording
-    from twin.report.feeder_tree import FeederRow
     from twin.report.run_summary import Line
     from twin.scenario import Scenario
 
@@ -164,6 +163,7 @@ def validate(context: click.Context, files: tuple[str, ...], overrides: tuple[st
     It draws the tree of feeders, with what hangs below each. It ends with exit code 2 if one of them cannot be run.
     """
     from twin.io.scenario_files import read
+    from twin.report.feeder_tree import feeder_lines, feeder_rows, oversubscribed
 
     verdicts: list[dict[str, Any]] = []
     for file in files:
@@ -174,8 +174,9 @@ def validate(context: click.Context, files: tuple[str, ...], overrides: tuple[st
             _tell(str(error) if isinstance(error, ScenarioError) else f"{file}: {error}")
             verdicts.append({"file": file, "valid": False, "faults": [_fault(fault) for fault in error.faults]})
             continue
-        warnings = [*scenario.warnings(), *imported.get("warnings", ())]
-        feeders = [row._asdict() for row in _feeders(scenario)]
+        rows = feeder_rows(scenario)
+        warnings = [*scenario.warnings(), *oversubscribed(rows), *imported.get("warnings", ())]
+        feeders = [row._asdict() for row in rows]
         verdicts.append({"file": file, "valid": True, "faults": [], "warnings": warnings, "feeders": feeders})
         _warn(warnings, file)
         if imported:
@@ -183,7 +184,8 @@ def validate(context: click.Context, files: tuple[str, ...], overrides: tuple[st
         if not as_json:
             click.echo(f"{file}: valid: {_contents(scenario)}")
             _print_launch_log(imported)
-            _print_feeders(scenario)
+            if rows:
+                _print_lines(feeder_lines(rows))
     if as_json:
         _print_json(verdicts)
     if not all(verdict["valid"] for verdict in verdicts):
@@ -360,22 +362,6 @@ def _print_launch_log(imported: Mapping[str, Any]) -> None:
         from twin.report.run_summary import launch_log_lines
 
         _print_lines(list(launch_log_lines(imported)))
-
-
-def _feeders(scenario: Scenario) -> list[FeederRow]:
-    """What the tree of feeders holds; empty for a scenario without a cap and feeders."""
-    if scenario.power.cap is None and not scenario.power.feeders:
-        return []
-    from twin.report.feeder_tree import feeder_rows
-
-    return feeder_rows(scenario)
-
-
-def _print_feeders(scenario: Scenario) -> None:
-    if rows := _feeders(scenario):
-        from twin.report.feeder_tree import feeder_lines
-
-        _print_lines(feeder_lines(rows))
 
 
 def _fault(fault: Any) -> dict[str, Any]:

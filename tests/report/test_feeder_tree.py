@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import twin
-from twin.report.feeder_tree import feeder_lines, feeder_rows
+from twin.report.feeder_tree import feeder_lines, feeder_rows, oversubscribed
 
 
 def loaded(power, **changes):
@@ -104,3 +104,20 @@ def test_networkx_is_loaded_for_a_tree_only(power, is_loaded, tmp_path):
         text=True,
     )
     assert ended.stdout.splitlines()[-1].split()[0] == str(is_loaded)
+
+
+def test_a_feeder_whose_jobs_can_ask_for_more_than_its_lowest_cap_is_oversubscribed():
+    found = oversubscribed(feeder_rows(loaded(TREE, feeders={"rotate": ["rack", "row-2"]})))
+
+    assert found == [
+        "row-1 is oversubscribed: at full speed its jobs draw 200 kW at once, 1.33 x its cap of 150 kW",
+        "row-2 is oversubscribed: at full speed its jobs draw 100 kW at once, 1.11 x its lowest cap of 90 kW",
+    ]
+
+
+def test_only_the_first_of_many_oversubscribed_feeders_are_named():
+    feeders = {f"row-{i}": {"cap": "90 kW"} for i in range(40)}
+    found = oversubscribed(feeder_rows(loaded({"feeders": feeders}, count=40, feeders={"rotate": list(feeders)})))
+
+    assert len(found) == 11
+    assert found[-1] == "30 more feeders are oversubscribed"

@@ -21,6 +21,7 @@ from twin.scenario import (
 )
 from twin.units import scaled
 
+_MOST_WARNED = 10  # feeders
 _EDGE = 4  # characters that networkx puts before the root, and indents all below it
 
 
@@ -61,6 +62,21 @@ def feeder_lines(rows: list[FeederRow]) -> list[Line]:
     """A line for each feeder, drawn as a tree."""
     by_name = {row.feeder: row for row in rows}
     return [Line(text, _said(by_name[name])) for name, text in _drawn(rows)]
+
+
+def oversubscribed(rows: list[FeederRow]) -> list[str]:
+    """A warning for each feeder whose jobs can ask for more than its cap, at most so many."""
+    found = []
+    for row in rows:
+        if row.cap_w is not None and row.demand_w > row.cap_w:
+            lowest = "lowest " if row.steps else ""
+            found.append(
+                f"{row.feeder} is oversubscribed: at full speed its jobs draw {scaled(row.demand_w, 'W')} at once, "
+                f"{row.demand_w / row.cap_w:.3g} x its {lowest}cap of {scaled(row.cap_w, 'W')}"
+            )
+    if len(found) > _MOST_WARNED:
+        found[_MOST_WARNED:] = [f"{len(found) - _MOST_WARNED:,} more feeders are oversubscribed"]
+    return found
 
 
 def _row(
