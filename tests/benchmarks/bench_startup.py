@@ -24,9 +24,7 @@ def taken_s(arguments: list[str]) -> float:
     best_s = float("inf")
     for _ in range(ROUNDS):
         begin_s = perf_counter()
-        subprocess.run(
-            [sys.executable, "-m", "twin", *arguments], capture_output=True, check=True
-        )
+        subprocess.run([sys.executable, "-m", "twin", *arguments], capture_output=True, check=True)
         best_s = min(best_s, perf_counter() - begin_s)
     return best_s
 
