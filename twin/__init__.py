@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from twin.api import Recording, estimate, load, open_run, run, simulate
+    from twin.api import Recording, estimate, load, measure, open_run, run, simulate
     from twin.errors import LaunchLogError, RunDirectoryError, ScenarioError, StalledError, TwinError
     from twin.scenario import Scenario
 
@@ -20,6 +20,7 @@ __all__ = [
     "TwinError",
     "estimate",
     "load",
+    "measure",
     "open_run",
     "run",
     "simulate",

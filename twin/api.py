@@ -19,12 +19,13 @@ from twin.analysis.assumptions import assumptions
 from twin.analysis.estimate import Estimate
 from twin.analysis.estimate import estimate as estimate_of
 from twin.analysis.incidents import above_cap, incidents
+from twin.analysis.metrics import Value
 from twin.analysis.summary import summarise
 from twin.errors import ScenarioError, TwinError
 from twin.fleet import Job, jobs_of
 from twin.io import manifest, run_directory, scenario_files
 from twin.io.strict_yaml import shown
-from twin.recording import FORMAT_VERSION, TABLES, MemoryTable, Sink, Source, schema
+from twin.recording import FORMAT_VERSION, TABLES, MemoryTable, Outcome, Sink, Source, schema
 from twin.scenario import Scenario, cap_faults, defaulted, resolved, scenario_hash
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def simulate(
             again, or a run of more than ``max_events``.
     """
     plan = _plan(scenario, engine, replica, tables, max_events)
-    sink = _Memory({table: MemoryTable(schema(table, plan.provenance)) for table in plan.tables})
+    sink = _memory(plan)
     return Recording(_execute(plan, sink, max_events, watch), sink.tables)
 
 
@@ -121,6 +122,21 @@ def run(
     with run_directory.writer(folder, plan.provenance, tables=plan.tables, force=force) as sink:
         sink.commit(_execute(plan, sink, max_events, watch))
     return open_run(folder)
+
+
+def measure(
+    scenario: Scenario, replica: int = 0, *, engine: str = "auto", max_events: int | None = None
+) -> dict[str, Value]:
+    """The summary numbers of a run, which is not kept: those of ``metrics`` in its manifest, to the last bit.
+
+    Args:
+        replica, engine, max_events: as in ``simulate``.
+    Raises:
+        TwinError: as in ``simulate``.
+    """
+    plan = _plan(scenario, engine, replica, None, max_events)
+    _, _, metrics = _simulated(plan, _memory(plan), max_events, None)
+    return metrics
 
 
 def estimate(scenario: Scenario, *, replica: int = 0) -> Estimate:
@@ -169,6 +185,10 @@ class _Memory:
 
     def finish(self) -> Mapping[str, Source]:
         return self.tables
+
+
+def _memory(plan: _Plan) -> _Memory:
+    return _Memory({table: MemoryTable(schema(table, plan.provenance)) for table in plan.tables})
 
 
 class _FinishingSink(Sink, Protocol):
@@ -295,8 +315,10 @@ def _identity(scenario: Scenario, replica: int) -> dict[str, Any]:
     }
 
 
-def _execute(plan: _Plan, sink: _FinishingSink, max_events: int | None, watch: Watch | None) -> dict[str, Any]:
-    """Run it into the sink; what comes out is the manifest."""
+def _simulated(
+    plan: _Plan, sink: _FinishingSink, max_events: int | None, watch: Watch | None
+) -> tuple[Outcome, Recording, dict[str, Value]]:
+    """Run it into the sink: how that went, the tables with the identity of the run, and its summary numbers."""
     from twin.sim.simulate import simulate as simulate_with_simpy  # an estimate does without SimPy
 
     outcome = simulate_with_simpy(
@@ -304,6 +326,12 @@ def _execute(plan: _Plan, sink: _FinishingSink, max_events: int | None, watch: W
     )
     recorded = Recording(plan.identity, sink.finish())
     metrics = summarise(plan.scenario, plan.jobs, recorded, outcome.end_s)
+    return outcome, recorded, manifest.finite(metrics)
+
+
+def _execute(plan: _Plan, sink: _FinishingSink, max_events: int | None, watch: Watch | None) -> dict[str, Any]:
+    """Run it into the sink; what comes out is the manifest."""
+    outcome, recorded, metrics = _simulated(plan, sink, max_events, watch)
     found = plan.identity | {
         "simulated_end_s": outcome.end_s,
         "stopped_by": outcome.stopped_by,

@@ -40,7 +40,7 @@ def provenance(manifest: Mapping[str, Any]) -> dict[str, str]:
 
 def manifest_text(manifest: Mapping[str, Any]) -> str:
     """The manifest as ``run.json`` holds it; a number that is not finite becomes null."""
-    return json.dumps(_finite(manifest), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(finite(manifest), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def is_run(folder: Path) -> bool:
@@ -274,9 +274,10 @@ def _finite_number(text: str) -> float:
     return value
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """The value with null in place of every number that is not finite, as JSON can hold it."""
     if isinstance(value, Mapping):
-        return {key: _finite(inner) for key, inner in value.items()}
+        return {key: finite(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
+        return [finite(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

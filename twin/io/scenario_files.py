@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,62 @@ def from_mapping(
         ScenarioError: every fault of the mapping and of the overrides.
     """
     return _scenario(Document(value=_plain(values)), "", overrides, variant, folder or Path())
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Scenarios that differ from one in a few values each.
+
+    Args:
+        base: the scenario they differ from.
+        members: by name.
+        refused: the faults of those that could not be built, by name.
+    """
+
+    base: Scenario
+    members: dict[str, Scenario]
+    refused: dict[str, ScenarioError]
+
+
+def family(
+    source: str | Path | Mapping[str, Any],
+    changes: Mapping[str, Mapping[str, Any]],
+    overrides: Sequence[str] = (),
+    variant: str | None = None,
+) -> Family:
+    """A scenario, and scenarios made of it by setting values of some keys.
+
+    Args:
+        source: a file, or a mapping with the keys of one.
+        changes: what is set for each member, by its name: values by key, as in ``{"power.cap": "12 MW"}``.
+        overrides, variant: as for ``read``; what a member changes is set on top of them.
+    Raises:
+        ScenarioError: faults of the base, its variants and the overrides.
+    """
+    if isinstance(source, Mapping):
+        document, place, folder = Document(value=_plain(source)), "", Path()
+    else:
+        path = Path(source)
+        document, place, folder = _document(path), shown(str(path), _MAX_PATH), path.parent
+    base = _scenario(document, place, overrides, variant, folder)
+    start, done = _plain(document.value), list[Override]()
+    start.pop("variants", None)
+    if variant is not None:
+        done += scenario_overrides.apply_values(
+            start, document.value["variants"][variant], f"variant {shown(variant)}"
+        )[0]
+    done += scenario_overrides.apply(start, overrides)[0]
+    found = Family(base, {}, {})
+    for name, values_by_key in changes.items():
+        values = _plain(start)
+        more, refused = scenario_overrides.apply_values(values, values_by_key, shown(name))
+        scenario, faults, unlisted = _built(document, values, [*done, *more], refused, folder)
+        if scenario is None or faults:
+            placed = [replace(fault, where=_place(place, fault.where)) for fault in faults]
+            found.refused[name] = ScenarioError(placed, unlisted)
+        else:
+            found.members[name] = scenario
+    return found
 
 
 def _document(path: Path) -> Document:
@@ -110,7 +166,7 @@ def _variant(
     values = _plain(document.value)
     del values["variants"]
     places = {key: _in_file(Fault(f"variants.{name}.{key}", "", "", ""), document.written)[0] for key in changes}
-    done, refused = scenario_overrides.apply_variant(values, changes, f"variant {shown(name)}", places)
+    done, refused = scenario_overrides.apply_values(values, changes, f"variant {shown(name)}", places)
     more, _ = scenario_overrides.apply(values, overrides)  # what it refuses is refused without the variant too
     return _built(document, values, [*done, *more], refused, folder)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from twin.errors import Fault
@@ -60,19 +61,19 @@ def apply(values: dict[str, Any], texts: Sequence[str]) -> tuple[list[Override],
     return done, faults
 
 
-def apply_variant(
-    values: dict[str, Any], changes: Mapping[str, Any], label: str, places: Mapping[str, str]
+def apply_values(
+    values: dict[str, Any], changes: Mapping[str, Any], label: str, places: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[list[Override], list[Fault]]:
-    """The same for the values of a variant by their keys.
+    """The same for values by their keys, as those of a variant.
 
     Args:
-        label: what its faults are to be called.
-        places: of the keys in the file, as ``line:column``.
+        label: what their faults are to be called.
+        places: of keys that stand in the file, as ``line:column``.
     """
     done: list[Override] = []
     faults: list[Fault] = []
     for key, value in changes.items():
-        override = Override(label, (), "" if isinstance(value, dict | list) else described(value), places[key])
+        override = Override(label, (), "" if isinstance(value, dict | list) else described(value), places.get(key, ""))
         try:
             path = tuple(_path(values, key.strip()))
             _put(values, path, value)

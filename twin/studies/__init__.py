@@ -1,0 +1,1 @@
+"""Questions that one run does not answer: one kind of question per file."""
