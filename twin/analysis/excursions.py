@@ -52,7 +52,7 @@ def excursions(
 
     Args:
         recording: with the table events.
-        caps: of the feeders by name.
+        caps: of the feeders by name, or what else their draw is counted against.
         start_s, end_s: time of day of t = 0, and end of the run [s].
     """
     steps = {name: cap_line(cap, start_s, end_s) for name, cap in caps.items() if cap is not None}

@@ -39,6 +39,8 @@ def above_cap(scenario: Scenario, metrics: Mapping[str, Value]) -> list[str]:
     found = []
     for name, (key, section) in sections(scenario.power).items():
         if time_s := over_s.get(name):
-            cap = f", {scaled(section.cap, 'W')}," if isinstance(section.cap, float) else ""
-            found.append(f"the draw is above {key}.cap{cap} for {scaled(time_s, 's')}")
+            limit = section.limit_of_excursions
+            place = f"{key}.{'cap' if limit is section.cap else 'limit'}"
+            value = f", {scaled(limit, 'W')}," if isinstance(limit, float) else ""
+            found.append(f"the draw is above {place}{value} for {scaled(time_s, 's')}")
     return found

@@ -60,7 +60,10 @@ _RAMP = (
 _FAILURES = "reliability practice of large training clusters"
 _RATE = "The failure rate of a job is failures.per_node_day x nodes."
 _BEST = "C is the mean time that a checkpoint of the run stopped its job, M the mean time between failures of the job."
-_OVER = "An excursion is a time with a draw above the cap in force by more than 1e-9 of it, as the events tell it. "
+_OVER = (
+    "An excursion is a time with a draw above the cap in force (of the site: above power.limit, if it is set) by more "
+    "than 1e-9 of it, as the events tell it. "
+)
 _SITE = f"{_OVER}Of the site: "
 _FEEDERS = "of each feeder with a cap, by its name."
 

@@ -14,8 +14,8 @@ from twin.analysis.metrics import METRICS, Value
 from twin.analysis.power import power_metrics
 from twin.analysis.work import job_stretch_metrics, offered_load, work_metrics
 from twin.fleet import Job
-from twin.recording import ROOT, Recording
-from twin.scenario import Scenario
+from twin.recording import Recording
+from twin.scenario import Scenario, sections
 
 
 def summarise(scenario: Scenario, jobs: Sequence[Job], recording: Recording, end_s: float) -> dict[str, Value]:
@@ -56,8 +56,8 @@ def _of_power(scenario: Scenario, recording: Recording, end_s: float) -> dict[st
     found: dict[str, Value] = {}
     power, actions = scenario.power, None
     if "events" in recording.sources:
-        caps = {ROOT: power.cap, **{name: section.cap for name, section in power.feeders.items()}}
-        found |= excursion_metrics(excursions(recording, caps, scenario.start_s, end_s))
+        limits = {name: section.limit_of_excursions for name, (_, section) in sections(power).items()}
+        found |= excursion_metrics(excursions(recording, limits, scenario.start_s, end_s))
         actions = limit_events(recording)
     if "power" in recording.sources:
         found |= power_metrics(recording, power, actions, end_s)

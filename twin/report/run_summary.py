@@ -61,6 +61,8 @@ def summary(manifest: Mapping[str, Any]) -> dict[str, list[Line]]:
     if "Power" in sections:
         power = manifest["scenario"]["power"]
         sections["Power"].insert(0, Line("cap", cap_in_words(power)))
+        if power.get("limit") is not None:
+            sections["Power"].insert(1, Line("limit", _watts_in_words(power["limit"])))
         if is_held(power):
             sections["Power"].insert(1, Line("control", control_in_words(power["controller"])))
         if power.get("feeders"):
@@ -79,7 +81,7 @@ def left_out(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     scenario, metrics = manifest["scenario"], manifest["metrics"]
     power = scenario["power"]
     hidden: list[str] = []
-    if power.get("cap") is None:
+    if power.get("cap") is None and power.get("limit") is None:
         hidden += _OF_THE_CAP
     elif not metrics.get("time_over_cap_s"):
         hidden += _OVER
@@ -107,13 +109,17 @@ def cap_in_words(power: Mapping[str, Any]) -> str:
     cap = power.get("cap")
     if cap is None:
         return "no cap"
-    if isinstance(cap, Mapping | list):
-        steps = cap["daily"] if isinstance(cap, Mapping) else cap
-        lowest_w, highest_w = (pick(step["value"] for step in steps) for pick in (min, max))
-        words = f"{scaled(lowest_w, 'W')} to {scaled(highest_w, 'W')}, by time{' of day' if cap is not steps else ''}"
-    else:
-        words = scaled(cap, "W")
+    words = _watts_in_words(cap)
     return words if is_enforced(power) else f"cap not enforced ({words})"
+
+
+def _watts_in_words(cap: Any) -> str:
+    """A cap or a limit, as resolved."""
+    if not isinstance(cap, Mapping | list):
+        return scaled(cap, "W")
+    steps = cap["daily"] if isinstance(cap, Mapping) else cap
+    lowest_w, highest_w = (pick(step["value"] for step in steps) for pick in (min, max))
+    return f"{scaled(lowest_w, 'W')} to {scaled(highest_w, 'W')}, by time{' of day' if cap is not steps else ''}"
 
 
 def control_in_words(controller: Mapping[str, Any]) -> str:

@@ -198,6 +198,11 @@ class FeederSection(Model):
     )
     controller: Controller = Field(default_factory=Controller)
 
+    @property
+    def limit_of_excursions(self) -> Cap | None:
+        """What the draw is counted against."""
+        return self.cap
+
 
 class Power(Model):
     """The root feeder, the site: its cap and its controller; and the feeders below it."""
@@ -208,6 +213,11 @@ class Power(Model):
         "choice",
         "no cap",
         "Draw of the site that the controller holds, or tries to: one value, a list of {at, value}, or {daily: [...]}.",
+    )
+    limit: _CapField | None = optional(
+        "limit",
+        "What excursions of the site are counted against: the contract, or the breaker, where the controller holds a "
+        "lower cap to keep clear of it; written like a cap. Without it, the cap.",
     )
     controller: Controller = Field(default_factory=Controller)
     fixed_w: Watts = default("fixed", 0.0, "choice", "jobs only", "Constant draw of the site beside its jobs.")
@@ -226,6 +236,11 @@ class Power(Model):
     def cap_w(self) -> float | None:
         """The lowest cap the site ever has [W]; None without a cap."""
         return None if self.cap is None else lowest_cap(self.cap)[1]
+
+    @property
+    def limit_of_excursions(self) -> Cap | None:
+        """What the draw of the site is counted against: `limit`, or the cap."""
+        return self.cap if self.limit is None else self.limit
 
     def site_w(self, jobs_w: float) -> float:
         """Draw of the site whose jobs draw so much [W]."""

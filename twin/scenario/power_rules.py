@@ -27,6 +27,7 @@ def power_faults(power: Power) -> Iterator[Fault]:
     yield from _names(power)
     rings = list(_rings(power))
     yield from rings or _too_deep(power)
+    yield from _cap("power.limit", power.limit)
     for key, section in sections(power).values():
         yield from _cap(f"{key}.cap", section.cap)
         yield from _controller(f"{key}.controller", section.controller)

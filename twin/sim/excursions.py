@@ -13,7 +13,7 @@ from twin.sim.timeline import RECORD, Alarm, Timeline
 
 
 class CapWatch:
-    """Watches the feeders with a cap, at the close of each instant.
+    """Watches the feeders with a cap, or a limit to be counted against, at the close of each instant.
 
     Args:
         events: where excursions go; None records nothing.
@@ -21,15 +21,15 @@ class CapWatch:
 
     def __init__(self, timeline: Timeline, feeders: Sequence[Feeder], events: Rows | None) -> None:
         self._timeline = timeline
-        watched = [] if events is None else [feeder for feeder in feeders if feeder.cap_w < inf]
+        watched = [] if events is None else [feeder for feeder in feeders if feeder.limit_w < inf]
         self._watched = {feeder: _Excursion(timeline, feeder, events) for feeder in watched}
         self._to_see: list[_Excursion] = []
         self._alarm = Alarm(timeline, self._close_instant, RECORD)
 
     def look_at(self, feeder: Feeder) -> None:
-        """Its draw or its cap has changed in this instant."""
+        """Its draw, its cap or its limit has changed in this instant."""
         excursion = self._watched.get(feeder)
-        if excursion is None or not (excursion.is_of_interest or feeder.draw_w > feeder.cap_w * (1.0 + EXCESS)):
+        if excursion is None or not (excursion.is_of_interest or feeder.draw_w > feeder.limit_w * (1.0 + EXCESS)):
             return
         if not self._to_see:
             self._alarm.set(self._timeline._now)
@@ -58,7 +58,7 @@ class _Excursion:
         self._timeline = timeline
         self._is_over = False
         self._since_s = 0.0
-        self._draw_w = self._cap_w = 0.0  # from then on
+        self._draw_w = self._limit_w = 0.0  # from then on
         self._energy_j = 0.0  # drawn until then, where draws move
         self._peak_w = self._excess_j = 0.0
         self._crossing = Alarm(timeline, self._cross, RECORD)
@@ -72,8 +72,10 @@ class _Excursion:
     def go_on(self, now_s: float) -> None:
         """Count what went before, see whether the draw is above the cap from now on, and when that will change."""
         self.count(now_s)
-        self._draw_w, self._cap_w = self.feeder.draw_w, self.feeder.cap_w
-        level_w = self._cap_w * (1.0 + EXCESS)
+        self._draw_w, self._limit_w = self.feeder.draw_w, self.feeder.limit_w
+        if isinstance(self.feeder, MovingFeeder) and not self.feeder.is_settled_at(now_s):
+            self._draw_w = self.feeder.draw_at(now_s)
+        level_w = self._limit_w * (1.0 + EXCESS)
         self.turn(now_s, self._draw_w > level_w)
         if isinstance(self.feeder, MovingFeeder):
             self._crossing_s = self.feeder.crossing_s(now_s, level_w)
@@ -91,7 +93,7 @@ class _Excursion:
                 self.feeder.draw_before_w if self.feeder.is_settled_at(now_s) else self.feeder.draw_at(now_s)
             )
         if self._is_over and span_s > 0.0:
-            self._excess_j += energy_j - self._cap_w * span_s
+            self._excess_j += energy_j - self._limit_w * span_s
             self._peak_w = max(self._peak_w, self._draw_w, draw_before_w)
         self._since_s = now_s
 

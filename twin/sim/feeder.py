@@ -76,6 +76,7 @@ class Feeder:
         children, groups: below it, and those whose jobs it may slow down.
         counts: the nodes.
         answer: to the nodes counted, as last looked up.
+        limit_w: what its draw is counted against [W]; the cap, unless it has a limit of its own.
         demand_w, draw_w, command: at full speed, drawn [W], and the speed commanded, since the last settling.
     """
 
@@ -100,7 +101,7 @@ class Feeder:
         self._first_slot = len(self.counts)
         self._slots: list[tuple[int, SpeedGroup]] = []
         self._in_order: list[int] = []  # the slots by profile, and as the groups came
-        self._cap_w = cap_w
+        self._cap_w = self.limit_w = cap_w
         self._fixed_w, self._pue = fixed_w, pue
         self._is_plain = not children and fixed_w == 0.0 and pue == 1.0
         self._answers: dict[tuple[int, ...], Answer] = {}

@@ -237,7 +237,7 @@ class PowerFabric:
         site.groups[0].speed = speed = min(site.command, site.groups[0].ceiling)
         demand_w, draw_w = site.draw()
         number = 0 if self._log_alone is None else self._log_alone.number_of(demand_w, draw_w, speed)
-        is_over = self._events is not None and draw_w > site.cap_w * (1.0 + EXCESS)
+        is_over = self._events is not None and draw_w > site.limit_w * (1.0 + EXCESS)
         return speed, draw_w, is_over, site.answer.nodes, number, target
 
     def _forget_states(self) -> None:
@@ -304,7 +304,12 @@ class PowerFabric:
             feeder.controller = controller_of(
                 section.controller, feeder, self._instant, self._change(feeder), self._incident(feeder)
             )
-            cap.start(self._timeline, self._set_cap(feeder))
+            has_own_limit = section.limit_of_excursions is not section.cap
+            cap.start(self._timeline, self._set_cap(feeder, is_limit=not has_own_limit))
+            if has_own_limit:
+                limit = CapSchedule(section.limit_of_excursions, start_s)
+                feeder.limit_w = limit.cap_w
+                limit.start(self._timeline, self._set_limit(feeder))
             self._caps.append(cap)
             built[name] = feeder
         return list(built.values())
@@ -355,15 +360,28 @@ class PowerFabric:
 
         return record
 
-    def _set_cap(self, feeder: Feeder) -> Callable[[float], None]:
+    def _set_cap(self, feeder: Feeder, *, is_limit: bool) -> Callable[[float], None]:
         def set_cap(cap_w: float) -> None:
             feeder.set_cap(cap_w)
+            if is_limit:
+                feeder.limit_w = cap_w
             self._forget_states()
             if self._alone is None:
                 self._mark(feeder)
             self._instant.ask()
 
         return set_cap
+
+    def _set_limit(self, feeder: Feeder) -> Callable[[float], None]:
+        def set_limit(limit_w: float) -> None:
+            feeder.limit_w = limit_w
+            if self._alone is None:  # nothing it draws has changed
+                self._cap_watch.look_at(feeder)
+            else:  # its states know whether they are above
+                self._forget_states()
+                self._instant.ask()
+
+        return set_limit
 
     def _mark(self, feeder: Feeder) -> None:
         """What it draws has to be worked out anew."""
