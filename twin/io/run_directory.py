@@ -1,13 +1,11 @@
 """Recording <-> run directory: one Parquet file per table and ``run.json``; the folder is complete or absent.
 
-A run is written into a temporary folder beside its target and renamed into place; see ``twin.unfinished``.
+A run is written into a temporary folder beside its target and renamed into place; see ``twin.io.whole_folder``.
 """
 
 from __future__ import annotations
 
-import errno
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,11 +16,10 @@ import pyarrow.parquet as pq
 
 from twin.errors import RunDirectoryError
 from twin.io.manifest import MANIFEST, damaged, is_run, manifest_text, provenance, read_manifest
+from twin.io.whole_folder import WholeFolder, sync, whole_folder
 from twin.recording import TABLES, Recording, Source, schema
-from twin.unfinished import beside, remove_leftovers
 
 _ROWS_PER_READ = 32_768
-_UNSUPPORTED = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS)  # some network file systems cannot sync a folder
 
 
 class ParquetTable:
@@ -74,34 +71,30 @@ class _TableFile:
 class RunWriter:
     """The sink of one run; made by ``writer``."""
 
-    def __init__(self, target: Path, provenance: Mapping[str, str], tables: Sequence[str], force: bool) -> None:
-        self._target = target
-        self._force = force
+    def __init__(self, folder: WholeFolder, provenance: Mapping[str, str], tables: Sequence[str]) -> None:
+        self._folder = folder
         self._provenance = provenance
         self._tables = tables
-        self._temporary = beside(target, "tmp")
         self._files: dict[str, _TableFile] = {}
 
     def open(self) -> None:
         """Make the temporary folder and the files in it: all that ``discard`` removes."""
-        with _writing(self._target):
-            self._target.parent.mkdir(parents=True, exist_ok=True)
-            remove_leftovers(self._target.parent)
-            self._temporary.mkdir()
+        self._folder.open()
+        with self._folder.writing():
             for table in self._tables:
                 self._files[table] = _TableFile(self._path(table), schema(table, self._provenance))
 
     def write(self, table: str, batch: pa.RecordBatch) -> None:
         """Append rows to a table, as one row group."""
-        with _writing(self._target):
+        with self._folder.writing():
             self._files[table].write(batch)
 
     def finish(self) -> dict[str, Source]:
         """End all tables; they can be read from now until ``commit``."""
-        with _writing(self._target):
+        with self._folder.writing():
             for table, file in self._files.items():
                 file.close()
-                _sync(self._path(table))
+                sync(self._path(table))
         return {table: ParquetTable(self._path(table)) for table in self._files}
 
     def commit(self, manifest: Mapping[str, Any]) -> None:
@@ -111,42 +104,21 @@ class RunWriter:
             RunDirectoryError: the folder cannot be written, or something else took the name meanwhile.
         """
         self.finish()
-        with _writing(self._target):
-            path = self._temporary / MANIFEST
+        with self._folder.writing():
+            path = self._folder.path / MANIFEST
             path.write_text(manifest_text(manifest), encoding="utf-8")
-            _sync(path)
-            _sync(self._temporary)
-            self._rename_into_place()
-            _sync(self._target.parent)
+            sync(path)
+        self._folder.commit()
 
     def discard(self) -> None:
         """Remove what has not been committed."""
         for file in self._files.values():
             with suppress(Exception):  # a file that could not be written cannot be ended either
                 file.close()
-        shutil.rmtree(self._temporary, ignore_errors=True)
-
-    def _rename_into_place(self) -> None:
-        try:
-            self._temporary.rename(self._target)
-        except OSError as error:
-            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
-                raise
-            _check_free(self._target, self._force)
-            self._replace()
-
-    def _replace(self) -> None:
-        aside = beside(self._target, "old")
-        try:
-            self._target.rename(aside)
-            self._temporary.rename(self._target)
-        finally:
-            if aside.exists() and self._temporary.exists():  # ended half-way: the old run comes back
-                aside.rename(self._target)
-            shutil.rmtree(aside, ignore_errors=True)
+        self._folder.discard()
 
     def _path(self, table: str) -> Path:
-        return self._temporary / f"{table}.parquet"
+        return self._folder.path / f"{table}.parquet"
 
 
 @contextmanager
@@ -163,12 +135,7 @@ def writer(
     Raises:
         RunDirectoryError: the name is taken, or the folder cannot be written.
     """
-    if "\0" in os.fspath(folder):
-        raise RunDirectoryError(f"{str(folder)!r}: a file name cannot hold a NUL; choose another folder")
-    with _writing(Path(folder)):
-        target = Path(os.path.realpath(folder))
-        _check_free(target, force)
-    run = RunWriter(target, provenance, tables, force)
+    run = RunWriter(whole_folder(folder, "run", is_run, force=force), provenance, tables)
     try:
         run.open()  # within, so that an interrupt at any point of it leaves nothing
         yield run
@@ -232,48 +199,6 @@ def _parquet(path: Path) -> Iterator[pq.ParquetFile]:
         pq.ParquetFile(file, page_checksum_verification=True) as parquet,
     ):
         yield parquet
-
-
-def _check_free(target: Path, force: bool) -> None:
-    """Refuse a name that is taken by anything but an empty folder, or a run directory that may be replaced."""
-    try:
-        target.stat()
-    except FileNotFoundError:
-        return
-    if target.is_dir() and not any(target.iterdir()):
-        return
-    if not force:
-        raise RunDirectoryError(
-            f"{target}: exists already, and a run overwrites nothing unasked; choose another folder, or replace it "
-            "with --force (force=True)"
-        )
-    if not is_run(target):
-        raise RunDirectoryError(
-            f"{target}: is not a run directory, and --force replaces nothing else; choose another folder"
-        )
-
-
-def _sync(path: Path) -> None:
-    """Wait until a file or a folder is on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno not in _UNSUPPORTED:
-            raise
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def _writing(target: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RunDirectoryError(
-            f"{target}: the run cannot be written there: {error.strerror or error}; "
-            "choose a folder that can be made, on a disk with room"
-        ) from error
 
 
 @contextmanager
