@@ -70,6 +70,7 @@ def family(
     changes: Mapping[str, Mapping[str, Any]],
     overrides: Sequence[str] = (),
     variant: str | None = None,
+    label: str = "variant",
 ) -> Family:
     """A scenario, and scenarios made of it by setting values of some keys.
 
@@ -77,6 +78,7 @@ def family(
         source: a file, or a mapping with the keys of one.
         changes: what is set for each member, by its name: values by key, as in ``{"power.cap": "12 MW"}``.
         overrides, variant: as for ``read``; what a member changes is set on top of them.
+        label: what a member is called in its faults, before its name.
     Raises:
         ScenarioError: faults of the base, its variants and the overrides.
     """
@@ -96,7 +98,7 @@ def family(
     found = Family(base, {}, {})
     for name, values_by_key in changes.items():
         values = _plain(start)
-        more, refused = scenario_overrides.apply_values(values, values_by_key, shown(name))
+        more, refused = scenario_overrides.apply_values(values, values_by_key, f"{label} {shown(name)}")
         scenario, faults, unlisted = _built(document, values, [*done, *more], refused, folder)
         if scenario is None or faults:
             placed = [replace(fault, where=_place(place, fault.where)) for fault in faults]
