@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
@@ -150,7 +151,7 @@ def estimate(scenario: Scenario, *, replica: int = 0) -> Estimate:
         TwinError: a launch log that cannot be read, or jobs that do not fit under the cap.
     """
     _check_scenario(scenario)
-    jobs, _ = _fleet(scenario, _whole(replica, "replica", 0, MAX_REPLICA))
+    jobs, _ = _fleet(scenario, whole(replica, "replica", 0, MAX_REPLICA))
     return estimate_of(scenario, jobs)
 
 
@@ -219,8 +220,8 @@ def _plan(
     _check_scenario(scenario)
     _check_engine(engine)
     if max_events is not None:
-        _whole(max_events, "max_events", 1, None)
-    replica = _whole(replica, "replica", 0, MAX_REPLICA)
+        whole(max_events, "max_events", 1, None)
+    replica = whole(replica, "replica", 0, MAX_REPLICA)
     chosen = _chosen(tables)
     jobs, report = _fleet(scenario, replica)
     warnings = [*scenario.warnings(), *(report or {}).get("warnings", ())]
@@ -248,8 +249,12 @@ def _check_scenario(scenario: Scenario) -> None:
         )
 
 
-def _whole(value: int, name: str, least: int, most: int | None) -> int:
-    """The number, if it is a whole one within its bounds; True is none."""
+def whole(value: int, name: str, least: int, most: int | None) -> int:
+    """An argument that is a whole number within its bounds; True is none.
+
+    Raises:
+        TwinError: anything else.
+    """
     if (
         isinstance(value, Integral)
         and not isinstance(value, bool)
@@ -296,6 +301,12 @@ def _chosen(tables: Collection[str] | None) -> tuple[str, ...]:
     return tuple(name for name in TABLES if name in names)
 
 
+@cache
+def _versions() -> Mapping[str, str]:
+    """Of Python and the packages that have a say in the numbers; looked up once, since that takes longer than a run."""
+    return {"python": platform.python_version()} | {package: version(package) for package in _PACKAGES}
+
+
 def _identity(scenario: Scenario, replica: int) -> dict[str, Any]:
     """What tells this run from any other, as the head of its manifest."""
     return {
@@ -307,7 +318,7 @@ def _identity(scenario: Scenario, replica: int) -> dict[str, Any]:
         "seed": scenario.seed,
         "replica": replica,
         "lane": "simpy",
-        "versions": {"python": platform.python_version()} | {package: version(package) for package in _PACKAGES},
+        "versions": dict(_versions()),
         "scenario": resolved(scenario),
         "scenario_hash": scenario_hash(scenario),
         "defaults": defaulted(scenario),

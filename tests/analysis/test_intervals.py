@@ -85,5 +85,5 @@ def test_the_interval_covers_the_truth_in_95_of_100_repetitions():
 
 
 def test_different_numbers_of_replicas_are_refused():
-    with pytest.raises(ValueError, match="shorter|longer"):
+    with pytest.raises(ValueError, match=r"shorter|longer"):
         paired_difference([1.0], [1.0, 2.0])

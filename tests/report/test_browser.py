@@ -3,36 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
-from pathlib import Path
 
 import pytest
 
 import twin
+from tests.report.browsing import axis_range, box_of, colour, wait_until
 from tests.report.fleets import replay_of, run_of
 from twin.report.page import page
-
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
-if not CHROMIUM.exists():
-    pytest.skip(f"no browser: {CHROMIUM} is not there", allow_module_level=True)
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -46,65 +23,6 @@ def pages(tmp_path_factory):
     for name, run in runs.items():
         (folder / f"{name}.html").write_text(page(twin.open_run(run)), encoding="utf-8")
     return folder
-
-
-@pytest.fixture(scope="module")
-def tabs(browser, pages):
-    """Open tabs by page, width and colour scheme, each with what it asked for or complained of."""
-    found = {}
-
-    def tab_of(name, width, scheme):
-        if (name, width, scheme) not in found:
-            size = {"width": width, "height": 900}
-            tab = browser.new_context(viewport=size, offline=True, color_scheme=scheme).new_page()
-            address, complaints = (pages / f"{name}.html").as_uri(), []
-            tab.on("console", lambda message: complaints.append(message.text))
-            tab.on("pageerror", lambda error: complaints.append(str(error)))
-            tab.on("dialog", lambda dialog: complaints.append(dialog.message))
-            tab.on("request", lambda asked: complaints.append(asked.url) if asked.url != address else None)
-            tab.goto(address)
-            tab.wait_for_selector("html[data-drawn]")
-            found[name, width, scheme] = tab, complaints
-        return found[name, width, scheme]
-
-    return tab_of
-
-
-@pytest.fixture
-def opened(tabs):
-    """Open a page, or come back to it; the test fails if it asks for anything or complains."""
-    used = []
-
-    def open_page(name="fleet", width=1200, scheme="light"):
-        tab, complaints = tabs(name, width, scheme)
-        used.append(complaints)
-        return tab
-
-    yield open_page
-    for complaints in used:
-        assert [text for text in complaints if not text.startswith("data:")] == []
-
-
-def wait_until(tab, expression):
-    """Wait for an expression to be true; the page itself is not allowed to evaluate text."""
-    end_s = time.monotonic() + 30.0
-    while not tab.evaluate(expression):
-        assert time.monotonic() < end_s, expression
-        tab.wait_for_timeout(50)
-
-
-def time_range(tab, key):
-    return tab.evaluate(f"document.getElementById('chart-{key}').layout.xaxis.range")
-
-
-def box_of(tab, selector):
-    place = tab.locator(selector).first
-    place.scroll_into_view_if_needed()
-    return place.bounding_box()
-
-
-def colour(tab, selector, what="color"):
-    return tab.evaluate(f"getComputedStyle(document.querySelector('{selector}'))['{what}']")
 
 
 @pytest.mark.parametrize("name", ["fleet", "replay"])
@@ -137,7 +55,7 @@ def test_no_button_of_a_chart_sends_its_data_away(opened):
 def test_dragging_zooms_and_a_double_click_returns(opened):
     tab = opened()
     box = box_of(tab, "#chart-store .nsewdrag")
-    before = time_range(tab, "store")
+    before = axis_range(tab, "store")
     middle = box["y"] + box["height"] / 2
     tab.mouse.move(box["x"] + 0.25 * box["width"], middle)
     tab.mouse.down()
@@ -147,7 +65,7 @@ def test_dragging_zooms_and_a_double_click_returns(opened):
         tab,
         f"document.getElementById('chart-store').layout.xaxis.range[1] < {before[1]} - 0.2 * {before[1] - before[0]}",
     )
-    assert time_range(tab, "store")[1] - time_range(tab, "store")[0] == pytest.approx(
+    assert axis_range(tab, "store")[1] - axis_range(tab, "store")[0] == pytest.approx(
         0.5 * (before[1] - before[0]), rel=0.05
     )  # a pixel or two at either end
     tab.mouse.dblclick(box["x"] + 0.5 * box["width"], middle)

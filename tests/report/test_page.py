@@ -257,8 +257,39 @@ def test_a_cap_that_is_not_enforced_is_drawn_and_said_not_to_be(tmp_path):
     power = {"cap": "3.2 kW", "controller": {"policy": "none"}}
     html = page(twin.open_run(run_of(tmp_path / "run", power=power)))
     assert "cap not enforced" in Page(html).text
-    assert {line["name"] for line in charts_of(html)["power"]["data"]} == {"draw", "cap"}
+    assert {line["name"] for line in charts_of(html)["power"]["data"]} == {"draw", "cap", "above the cap"}
     assert "time over the cap" in Page(html).text
+
+
+# The meter
+
+
+@pytest.mark.parametrize("controller", [{"policy": "anonymous"}, {"policy": "lagged", "tau": "7 s"}])
+def test_what_a_meter_shows_is_drawn_beside_the_draw_with_its_highest_reading(tmp_path, monkeypatch, controller):
+    folder = run_of(tmp_path / "run", power=FLEET["power"] | {"controller": controller})
+    recording = twin.open_run(folder)
+    html = page(recording, meter_s=60.0)
+    line = trace(charts_of(html)["power"], "what the meter shows")
+    end_s = recording.manifest["simulated_end_s"]
+    assert np.diff(unpacked(line["x"]))[:-1] * 60.0 == pytest.approx(60.0, rel=1e-9)  # the end cuts the last one
+    assert unpacked(line["x"])[-1] * 60.0 == pytest.approx(end_s, rel=1e-15)
+    widths_s = np.diff(unpacked(line["x"])) * 60.0
+    energy_j = float((unpacked(line["y"])[:-1] * 1e3 * widths_s).sum())
+    assert energy_j == pytest.approx(recording.manifest["metrics"]["energy_j"], rel=1e-9)  # a sum in another order
+    read = Page(html)
+    assert "Orange is what a meter shows that takes the mean over every 60 s." in read.text
+    (highest,) = [
+        (on_page, float(queried))
+        for _, label, on_page, queried in found_again(folder, read, monkeypatch)
+        if label == "what the meter shows, at most"
+    ]
+    assert highest[0] == pytest.approx(highest[1], rel=1e-12)
+    assert highest[0] < recording.manifest["metrics"]["peak_power_w"] * (1.0 + 1e-9)
+
+
+def test_without_a_meter_the_page_speaks_of_none(small_page):
+    assert "meter shows" not in Page(small_page[1]).text
+    assert "what the meter shows" not in {line["name"] for line in small_page[2]["power"]["data"]}
 
 
 # Many jobs

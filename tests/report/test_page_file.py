@@ -13,7 +13,7 @@ from tests.report.fleets import run_of
 from twin import unfinished
 from twin.errors import TwinError
 from twin.report import page_file
-from twin.report.page import GENERATOR
+from twin.report.document import GENERATOR
 
 OURS = f'<html><head><meta name="generator" content="{GENERATOR}, 0.1">old'
 SCENARIO = """\

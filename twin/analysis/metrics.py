@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from twin.errors import TwinError
+from twin.units import nearest
+
 Value = float | int | list[float] | Mapping[str, float | None] | None
 Section = Literal["fleet", "checkpoints", "work", "storage", "power", "failures"]
 
@@ -38,6 +41,9 @@ class Metric(NamedTuple):
         """Its value holds a number for each feeder, by the feeder's name."""
         return "_by_feeder" in self.name
 
+
+LISTS = ("writers_share_at_least", "writers_share_at_least_independent")  # a number for each k = 1, 2, ...
+_MOST_SHOWN = 60
 
 _QUEUES = "processor-sharing queues: sojourn and slowdown"
 _LOGS = "practice of batch schedulers' logs"
@@ -495,3 +501,21 @@ _ALL: tuple[Metric, ...] = (
 )
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
+
+
+def metric_named(text: str) -> Metric:
+    """The metric of a name, or the one whose name ends with it: ``over_cap_s`` is ``time_over_cap_s``.
+
+    Raises:
+        TwinError: there is none, or it holds a number for each group, feeder or k.
+    """
+    name = text.strip()
+    ends = [known for known in METRICS if known.endswith(f"_{name}")] if name else []
+    metric = METRICS.get(name) or (METRICS[ends[0]] if len(ends) == 1 else None)
+    if metric is None:
+        meant = ends or [known for known in [nearest(name, list(METRICS))] if known]
+        remedy = f"did you mean {' or '.join(meant)}?" if meant else "see them with twin explain metrics"
+        raise TwinError(f"metric {name[:_MOST_SHOWN]!r}: is no summary number; {remedy}")
+    if metric.is_by_group or metric.is_by_feeder or metric.name in LISTS:
+        raise TwinError(f"metric {metric.name}: holds several numbers; name one that is a single number, as in goodput")
+    return metric

@@ -12,7 +12,15 @@ from typing import Any
 
 import click
 
-from twin.cli import names, run_commands, scenario_commands
+from twin.cli import (
+    export_command,
+    names,
+    report_command,
+    run_commands,
+    scenario_commands,
+    study_commands,
+    sweep_command,
+)
 from twin.cli.exit_codes import BAD_INPUT, BROKEN_PIPE
 from twin.cli.printing import give_up, tell
 from twin.errors import TwinError
@@ -94,7 +102,11 @@ for _command in (
     scenario_commands.init,
     scenario_commands.validate,
     run_commands.run,
-    run_commands.report,
+    study_commands.compare,
+    sweep_command.sweep,
+    study_commands.sensitivity,
+    report_command.report,
+    export_command.export,
     scenario_commands.estimate,
     names.explain,
     scenario_commands.schema,

@@ -82,3 +82,17 @@ def progress(quiet: bool) -> Iterator[Callable[[float, int, float], None] | None
 
     with progress(Console(stderr=True)) as watch:
         yield watch
+
+
+@contextmanager
+def progress_of_runs(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """What a study of many runs is to tell its progress; None if nobody wants to hear."""
+    if quiet:
+        yield None
+        return
+    from rich.console import Console
+
+    from twin.report.run_progress import progress_of_runs as told
+
+    with told(Console(stderr=True)) as watch:
+        yield watch

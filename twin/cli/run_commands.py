@@ -1,4 +1,4 @@
-"""Commands that make runs and their pages: run, report."""
+"""The command that makes runs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from twin.cli.options import overrides_option, quiet_option, seed_option, variant_option, with_seed
 from twin.cli.printing import print_json, print_summary, progress, tell, warn
+from twin.cli.report_command import write_page
 from twin.signals import unwinding
-
-if TYPE_CHECKING:
-    from twin.recording import Recording
 
 
 @click.command()
@@ -46,7 +43,7 @@ def run(
 
     scenario = read(scenario_file, with_seed(overrides, seed), variant)
     name = scenario.name if variant is None else f"{scenario.name}-{variant}"
-    folder = Path("runs", _file_name(name)) if out is None else Path(out)
+    folder = Path("runs", file_name(name)) if out is None else Path(out)
 
     from twin import api  # after the scenario is known to be good: the simulator takes a while to load
 
@@ -61,7 +58,9 @@ def run(
         warn(manifest["warnings"])
         tell(f"run directory: {folder}")
     if with_report:
-        _write_page(recording, page_file.beside(folder), force, quiet)
+        from twin.report.page import page
+
+        write_page(page_file.beside(folder), lambda: page(recording), force, quiet)
     if as_json:
         print_json(manifest)
     elif not quiet:
@@ -75,34 +74,6 @@ def run(
             click.echo(f"\nto see it: {to_see_it}")
 
 
-@click.command()
-@click.argument("run_directory", metavar="RUN")
-@click.option("-o", "--out", metavar="FILE", help="The page; default RUN.html, beside the run directory.")
-@click.option("--force", is_flag=True, help="Replace a file that is no racktwin report.")
-@click.option("--quiet", is_flag=True, help="Print errors only.")
-def report(run_directory: str, out: str | None, force: bool, quiet: bool) -> None:
-    """Write the page of a run, to look at in a browser.
-
-    It is one self-contained HTML file with charts, numbers and assumptions, and loads nothing from the network.
-    """
-    from twin import api
-    from twin.report import page_file
-
-    recording = api.open_run(run_directory)
-    _write_page(recording, page_file.beside(run_directory) if out is None else Path(out), force, quiet)
-
-
-def _write_page(recording: Recording, file: Path, force: bool, quiet: bool) -> None:
-    from twin.report import page_file
-    from twin.report.page import page
-
-    page_file.check_free(file, force)
-    with unwinding():
-        page_file.write(file, page(recording), force)
-    if not quiet:
-        tell(f"report: {file}")
-
-
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
     """The name with nothing in it that a folder cannot have."""
     return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "run"

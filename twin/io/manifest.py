@@ -11,14 +11,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 
 from twin.analysis.estimate import State
-from twin.analysis.metrics import METRICS, Metric
+from twin.analysis.metrics import LISTS, METRICS, Metric
 from twin.errors import RunDirectoryError
 from twin.recording import FORMAT_VERSION, TABLES
 from twin.scenario import hash_of
 
 MANIFEST = "run.json"
 _COUNTS = ("jobs", "jobs_done", "peak_nodes", "checkpoints_written", "peak_writers")
-_LISTS = ("writers_share_at_least", "writers_share_at_least_independent")
 _TOGETHER = (
     ("compute_share", "throttled_share", "stall_share"),
     ("job_stretch_mean", "job_stretch_p95"),
@@ -144,7 +143,7 @@ def _kind(metric: Metric) -> Any:
     """The type of a summary number, which may be missing or null."""
     if metric.name in _COUNTS:
         return Count | None
-    if metric.name in _LISTS:
+    if metric.name in LISTS:
         return list[Share] | None
     return dict[str, float | None] | None if metric.is_by_group or metric.is_by_feeder else float | None
 
@@ -226,8 +225,8 @@ def _agreements(manifest: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
         yield f"of `metrics.{names[0]}` and {', '.join(names[1:])} some are missing", len(known) == 1
     is_counted = metrics.get("job_stretch_mean") is None or metrics.get("jobs_done") is not None
     yield "`metrics.jobs_done` is missing, but there is a mean over those jobs", is_counted
-    tails = [len(tail) for name in _LISTS if (tail := metrics.get(name)) is not None]
-    yield f"`metrics.{_LISTS[0]}` and its like for independent phases differ in length", len({*tails}) <= 1
+    tails = [len(tail) for name in LISTS if (tail := metrics.get(name)) is not None]
+    yield f"`metrics.{LISTS[0]}` and its like for independent phases differ in length", len({*tails}) <= 1
 
 
 def _check_import_report(report: Mapping[str, Any]) -> None:

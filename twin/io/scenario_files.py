@@ -57,11 +57,13 @@ class Family:
     Args:
         base: the scenario they differ from.
         members: by name.
+        settings: what was set for each member, in the order of its changes: ``key``, and ``value`` and ``unit`` in SI.
         refused: the faults of those that could not be built, by name.
     """
 
     base: Scenario
     members: dict[str, Scenario]
+    settings: dict[str, list[dict[str, Any]]]
     refused: dict[str, ScenarioError]
 
 
@@ -95,7 +97,7 @@ def family(
             start, document.value["variants"][variant], f"variant {shown(variant)}"
         )[0]
     done += scenario_overrides.apply(start, overrides)[0]
-    found = Family(base, {}, {})
+    found = Family(base, {}, {}, {})
     for name, values_by_key in changes.items():
         values = _plain(start)
         more, refused = scenario_overrides.apply_values(values, values_by_key, f"{label} {shown(name)}")
@@ -105,6 +107,7 @@ def family(
             found.refused[name] = ScenarioError(placed, unlisted)
         else:
             found.members[name] = scenario
+            found.settings[name] = scenario_overrides.recorded(more, resolved(scenario))
     return found
 
 

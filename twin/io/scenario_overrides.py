@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -88,13 +89,19 @@ def recorded(overrides: Sequence[Override], resolved: Mapping[str, Any]) -> list
 
     A key that was removed has the value of its default, or None.
     """
-    units = {key.path: key.unit for key in keys()}
+    units = _units()
     found = []
     for override in {override.path: override for override in overrides}.values():
         place = place_of(override.path)
         unit = units.get(place) or units.get(place.removesuffix("[]"), "")
         found.append({"key": override.key, "value": _value_at(resolved, override.path), "unit": unit})
     return found
+
+
+@cache
+def _units() -> Mapping[str, str]:
+    """SI unit of each key."""
+    return {key.path: key.unit for key in keys()}
 
 
 def _value_at(value: Any, path: Path) -> Any:

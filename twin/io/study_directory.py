@@ -26,7 +26,7 @@ from twin.recording import Recording
 STUDY = "study.json"
 STUDY_FORMAT = 1
 TRACES = "traces"
-_TABLES = {"comparison": ("comparison", "replicas"), "sensitivity": ("sensitivity", "replicas")}  # by kind
+_TABLES = {"comparison": ("comparison", "replicas"), "sensitivity": ("sensitivity",)}  # by kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,13 @@ def varied(texts: Sequence[str]) -> dict[str, Changes]:
     if twice := next((key for key in keys if keys.count(key) > 1), None):
         raise TwinError(f"--vary: {shown(twice)} is given twice; write all its values in one list")
     found: dict[str, Changes] = {}
+    if not axes:
+        return found
     for values in product(*(values for _, values in axes)):
         if len(found) == MOST_VARIANTS:
             raise TwinError(f"--vary: gives more than {MOST_VARIANTS} variants; vary less, or use twin sweep")
         named = [_named(key, value, alone=len(axes) == 1) for key, value in zip(keys, values, strict=True)]
-        found[_free(", ".join(named), found)] = dict(zip(keys, map(_whole, keys, values), strict=True))
+        found[_free(", ".join(named), found)] = dict(zip(keys, map(value_of, keys, values), strict=True))
     return found
 
 
@@ -49,7 +51,7 @@ def _axis(text: str) -> tuple[str, list[Any]]:
     return key.strip(), values
 
 
-def _whole(key: str, value: Any) -> Any:
+def value_of(key: str, value: Any) -> Any:
     """The value as the scenario wants it: a controller may be called by its policy."""
     return {"policy": value} if key.rsplit(".", maxsplit=1)[-1] == "controller" and isinstance(value, str) else value
 

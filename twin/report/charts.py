@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Any
@@ -17,14 +17,17 @@ from twin.report.downsampling import ThinnedLine
 from twin.report.figures import (
     BLUE,
     COMPUTING,
+    DASHES,
     GREEN,
     GREY,
+    LABEL_CHARACTERS,
     OF_COUNTS,
     OF_GROUPS,
     OF_JOBS,
     OF_SHARES,
     ORANGE,
     RED,
+    SYMBOLS,
     Figure,
     Line,
     band_traces,
@@ -38,6 +41,8 @@ from twin.report.figures import (
     time_axis,
     title,
 )
+from twin.report.over_cap import OverCap
+from twin.report.panels import cut, rows_axis
 from twin.report.scales import Scale, scale_for
 
 _PHASES_PX, _STORE_PX, _TAIL_PX, _DURATIONS_PX, _POWER_PX, _SPEED_PX = 320, 170, 300, 280, 240, 110
@@ -48,6 +53,8 @@ _ROW_PX, _NARROW_ROW_PX, _WIDE_ROWS = 18, 12, 40
 _LOWEST_POWER = -5  # of ten, in percent of time: where a logarithmic axis ends, at a second of four months
 _LOWEST_SHARE = 10.0 ** (_LOWEST_POWER - 2)
 _FEWEST_ROWS = 3
+_WIDE_RANGE = 30.0  # largest over smallest: a logarithmic axis
+METER = "what the meter shows"
 _COUNT_TICKS = 5
 _MOST_WHOLE_TICKS = 8
 _COUNT = Scale("", 1.0)
@@ -230,32 +237,112 @@ def tail(curves: Mapping[str, Floats]) -> Figure:
         },
         {"marker": {"color": GREEN, "size": 9, "symbol": "diamond-open"}, "line": {"color": GREEN, "width": 1.2}},
     )
-    data = []
-    for (name, shares), style in zip(curves.items(), styles, strict=False):
-        is_seen = shares >= _LOWEST_SHARE
-        drawn = np.maximum(shares, _LOWEST_SHARE)
-        style["marker"]["symbol"] = np.where(is_seen, style["marker"]["symbol"], "triangle-down-open").tolist()
+    data = [_tail_curve(name, shares, style) for (name, shares), style in zip(curves.items(), styles, strict=False)]
+    return {"data": data, "layout": _tail_layout(curves.values())}
+
+
+def tails(curves: Mapping[str, Floats], in_front: Sequence[str]) -> Figure:
+    """The same of several runs, by the names shown; those in front are coloured, in the legend and on top.
+
+    Args:
+        in_front: at most as many as there are colours.
+    """
+    data = [
+        _tail_curve(
+            name,
+            shares,
+            {"marker": {"color": GREY, "size": 4, "symbol": "circle"}, "line": {"color": GREY, "width": 1.0}},
+        )
+        | {"showlegend": False, "opacity": 0.5}
+        for name, shares in curves.items()
+        if name not in in_front
+    ]
+    for number, name in enumerate(in_front):
+        colour = OF_GROUPS[number]
+        marker = {"color": colour, "size": 7, "symbol": SYMBOLS[number]}
+        line = {"color": colour, "width": 1.8, "dash": DASHES[number % len(DASHES)]}
+        data.append(_tail_curve(name, curves[name], {"marker": marker, "line": line}))
+    layout = _tail_layout(curves.values())
+    layout["showlegend"] = True
+    return {"data": data, "layout": layout}
+
+
+def quantiles(rows: Sequence[str], marks_s: Mapping[str, Floats]) -> Figure:
+    """Durations of checkpoints, a row for each run: a mark for each quantile, by its name.
+
+    Args:
+        rows: names shown, from the top.
+        marks_s: shape (rows,) each, NaN where not known.
+    """
+    time = scale_for(max(float(np.nanmax(values)) for values in marks_s.values()), "s")
+    layout = stacked([max(_FEWEST_ROWS, len(rows)) * _row_px(len(rows)) + 20], left_px=labels_px(rows))
+    known = np.array([*marks_s.values()]) / time.size
+    layout["xaxis"] |= title(f"time from first byte to last [{time.unit}]")
+    lowest, highest = float(np.nanmin(known)), float(np.nanmax(known))
+    if lowest > 0.0 and highest / lowest > _WIDE_RANGE:
+        layout["xaxis"] |= {"type": "log", "dtick": 1}
+    layout["yaxis"] |= rows_axis([cut(name, LABEL_CHARACTERS) for name in rows])
+    layout["hovermode"] = "closest"
+    place = np.arange(len(rows), dtype=np.int32)
+    whisker = np.column_stack([known.min(axis=0), known.max(axis=0), np.full(len(rows), np.nan)])
+    data: list[Figure] = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "range",
+            "x": packed(whisker.ravel()),
+            "y": packed(np.repeat(place, 3)),
+            "line": {"color": GREY, "width": 1.2},
+            "opacity": 0.6,
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
+    ]
+    # The last one is a stroke, so that it hides no other at the same place.
+    symbols = [*SYMBOLS[: len(marks_s) - 1], "line-ns-open"]
+    for number, ((name, values), symbol) in enumerate(zip(marks_s.items(), symbols, strict=True)):
         data.append(
             {
                 "type": "scatter",
-                "mode": "lines+markers",
+                "mode": "markers",
                 "name": name,
-                "x": packed(np.arange(1, len(shares) + 1, dtype=np.int32)),
-                "y": packed(100.0 * drawn),
-                "customdata": packed(100.0 * shares),
-                "hovertemplate": f"at least %{{x}} writers: %{{customdata:.4~g}} %<extra>{name}</extra>",
-                **style,
+                "x": packed(time.of(values)),
+                "y": packed(place),
+                "text": plain(rows),
+                "marker": {"color": OF_GROUPS[number], "size": 9 + number, "symbol": symbol}
+                | ({"line": {"width": 2}} if symbol.endswith("open") else {}),
+                "hovertemplate": f"%{{text}}: %{{x:.5~g}} {time.unit}<extra>{name}</extra>",
             }
         )
-    lowest = max(_LOWEST_SHARE, min(float(shares.min(initial=1.0)) for shares in curves.values()))
-    most = max(len(shares) for shares in curves.values())
+    return {"data": data, "layout": layout}
+
+
+def _tail_curve(name: str, shares: Floats, style: Figure) -> Figure:
+    is_seen = shares >= _LOWEST_SHARE
+    style["marker"]["symbol"] = np.where(is_seen, style["marker"]["symbol"], "triangle-down-open").tolist()
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": plain([name])[0],
+        "x": packed(np.arange(1, len(shares) + 1, dtype=np.int32)),
+        "y": packed(100.0 * np.maximum(shares, _LOWEST_SHARE)),
+        "customdata": packed(100.0 * shares),
+        "hovertemplate": "at least %{x} writers: %{customdata:.4~g} %<extra>%{fullData.name}</extra>",
+        **style,
+    }
+
+
+def _tail_layout(curves: Iterable[Floats]) -> Figure:
+    known = list(curves)
+    lowest = max(_LOWEST_SHARE, min(float(shares.min(initial=1.0)) for shares in known))
+    most = max(len(shares) for shares in known)
     layout = stacked([_TAIL_PX], left_px=_TAIL_LEFT_PX)
     layout["xaxis"] |= title("at least k writers") | {"tickformat": "d", "range": [0.5, most + 0.5]}
     layout["xaxis"] |= {"dtick": 1} if most <= _MOST_WHOLE_TICKS else {}
     powers = range(max(_LOWEST_POWER, floor(log10(100.0 * lowest))), 3)
     layout["yaxis"] |= title("share of time [%]") | {"type": "log", "range": [log10(100.0 * lowest) - 0.3, 2.15]}
     layout["yaxis"] |= {"tickvals": [10.0**power for power in powers], "ticktext": [_decade(each) for each in powers]}
-    return {"data": data, "layout": layout}
+    return layout
 
 
 def durations(histogram: Histogram, marks_s: Mapping[str, float]) -> Figure:
@@ -297,21 +384,36 @@ def durations(histogram: Histogram, marks_s: Mapping[str, float]) -> Figure:
     return {"data": [bars, *lines], "layout": layout}
 
 
-def power(draw_w: ThinnedLine, cap: Line | None, throttled: Throttled | None, end_s: float) -> Figure:
-    """Draw and cap of the site over the run; where a cap is enforced, demand, and the speed commanded beneath."""
-    lines = [draw_w] if throttled is None else [draw_w, throttled.demand_w]
-    highest_w = max(float(line.points()[1].max()) for line in lines)
-    time, watts = scale_for(end_s, "s"), scale_for(max(highest_w, _highest(cap)), "W")
+def power(
+    draw_w: ThinnedLine,
+    caps: tuple[Line | None, Line | None],
+    throttled: Throttled | None,
+    end_s: float,
+    over: OverCap,
+    meter_w: Line | None = None,
+) -> Figure:
+    """Draw and cap of the site over the run; where a cap is enforced, demand, and the speed commanded beneath.
+
+    Args:
+        caps: the cap, and what excursions are counted against if that is not the cap.
+        over: when the draw was above it.
+        meter_w: what a meter would have read.
+    """
+    lines = [draw_w.points(), *([] if throttled is None else [throttled.demand_w.points()])]
+    bounds_w = power_bounds([*lines, *(line for line in caps if line is not None)])
+    time, watts = scale_for(end_s, "s"), scale_for(bounds_w[1], "W")
     layout = stacked([_POWER_PX] if throttled is None else [_POWER_PX, _SPEED_PX])
     layout["xaxis"] |= time_axis(time, 0.0, end_s)
-    layout["yaxis"] |= title(f"power [{watts.unit}]")
-    data = []
+    bounds = bounds_w[0] / watts.size, bounds_w[1] / watts.size
+    layout["yaxis"] |= title(f"power [{watts.unit}]") | {"range": list(bounds)}
+    data = over.traces(time, bounds)
     if throttled is not None:
         demand_w = throttled.demand_w
         data += band_traces(demand_w.points(), demand_w.means(), time, watts, "demand at full speed", GREY)
     data += band_traces(draw_w.points(), draw_w.means(), time, watts, "draw", BLUE)
-    if cap is not None:
-        data.append(_cap_trace(cap, time, watts))
+    if meter_w is not None:
+        data.append(step_trace(meter_w, time, watts, METER, ORANGE, line={"width": 1.6}))
+    data += cap_traces(*caps, time, watts)
     if throttled is not None:
         speed = throttled.speed
         layout["yaxis2"] |= title("speed") | {"range": [0.0, 1.05]}
@@ -321,6 +423,22 @@ def power(draw_w: ThinnedLine, cap: Line | None, throttled: Throttled | None, en
 
 def _highest(cap: Line | None) -> float:
     return 0.0 if cap is None else float(cap[1].max())
+
+
+def power_bounds(lines: Sequence[Line]) -> tuple[float, float]:
+    """The power between which lines are drawn [W], with a margin."""
+    lowest_w, highest_w = (pick(pick(line[1]) for line in lines) for pick in (min, max))
+    margin_w = 0.05 * (highest_w - lowest_w) or 0.05 * highest_w or 1.0
+    return float(lowest_w - margin_w), float(highest_w + margin_w)
+
+
+def cap_traces(cap: Line | None, limit: Line | None, time: Scale, watts: Scale) -> list[Figure]:
+    """The cap of a feeder, and what excursions are counted against, where there is such."""
+    dotted = {"line": {"width": 1.6, "dash": "dot"}}
+    return [
+        *([] if cap is None else [_cap_trace(cap, time, watts)]),
+        *([] if limit is None else [step_trace(limit, time, watts, "limit of excursions", RED, **dotted)]),
+    ]
 
 
 def _cap_trace(cap: Line, time: Scale, watts: Scale, **keys: Any) -> Figure:

@@ -23,6 +23,8 @@ Line = tuple[Floats, Floats]  # times [s] and levels of a step function
 
 BLUE, ORANGE, GREEN, RED, GREY = "#3b82f6", "#ea6a12", "#0d9a83", "#dc2f3c", "#8592a6"
 OF_GROUPS = (BLUE, ORANGE, GREEN, "#a855f7", "#ca8a04", "#db2777", "#65a30d", GREY)
+SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star", "hexagon")  # colour is never alone
+DASHES = ("solid", "dash", "dashdot", "dot")
 OF_JOBS = [[0.0, BLUE], [0.25, GREEN], [0.5, "#ca8a04"], [0.75, ORANGE], [1.0, "#c026d3"]]
 COMPUTING = "rgba(59,130,246,0.3)"
 # Share of a cell spent writing, from all computing to all writing. The colour goes with the root of the share: a few
@@ -43,7 +45,7 @@ _INK = "#75808f"
 _GRID = "rgba(128,140,158,0.28)"
 _LEFT_PX, _TOP_PX, _BOTTOM_PX, _GAP_PX = 62, 34, 46, 22  # fixed: plotly's own margins cost it several redraws
 _LABEL_PX = 6.0  # width of a character beside a row
-_LABEL_CHARACTERS = 16
+LABEL_CHARACTERS = 16
 
 
 def packed(values: NDArray[Any]) -> dict[str, str]:
@@ -140,7 +142,7 @@ def level_trace(level: float, end: float, name: str, start: float = 0.0, **keys:
 
 def job_axis(names: Sequence[str]) -> dict[str, Any]:
     """A vertical axis of jobs, the first on top; long names are shortened, and all are plain text."""
-    shown = [escape(name if len(name) <= _LABEL_CHARACTERS else f"{name[: _LABEL_CHARACTERS - 1]}…") for name in names]
+    shown = plain([name if len(name) <= LABEL_CHARACTERS else f"{name[: LABEL_CHARACTERS - 1]}…" for name in names])
     return {
         "type": "category",
         "categoryorder": "array",
@@ -156,13 +158,18 @@ def job_axis(names: Sequence[str]) -> dict[str, Any]:
 
 def labels_px(names: Sequence[str]) -> int:
     """Room to the left that the labels of ``job_axis`` need, and any other axis."""
-    longest = min(_LABEL_CHARACTERS, max((len(name) for name in names), default=0))
+    longest = min(LABEL_CHARACTERS, max((len(name) for name in names), default=0))
     return max(_LEFT_PX, ceil(_LABEL_PX * longest) + 14)
+
+
+def or_nan(value: float | None) -> float:
+    """The value, or NaN for one that is not known: a gap in a chart."""
+    return float("nan") if value is None else float(value)
 
 
 def plain(names: Sequence[str]) -> list[str]:
     """Names as text of a chart, where ``<`` would begin a tag."""
-    return [escape(name) for name in names]
+    return [escape(name, quote=False) for name in names]  # plotly knows no &quot;
 
 
 def _axis() -> dict[str, Any]:

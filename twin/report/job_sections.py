@@ -167,7 +167,7 @@ first = fire_s[fire_s <= fire_s.min() + {_NEARLY} * period_s]
 last = fire_s[fire_s >= fire_s.max() - {_NEARLY} * period_s]
 r_of = lambda some_s: abs(np.exp(2j * np.pi * some_s / period_s).mean())""",
         readings,
-        _fire_marks(parts, rhythm, period_s) if marked else _fire_density(parts, rhythm, period_s),
+        fire_marks(parts, rhythm, period_s) if marked else fire_density(parts, rhythm, period_s),
     )
 
 
@@ -265,7 +265,8 @@ def _clipped(rows: NDArray[np.int64], start_s: np.ndarray, end_s: np.ndarray, sh
     return Spans(rows, np.maximum(start_s, shown.start_s), np.minimum(end_s, shown.end_s))
 
 
-def _fire_marks(parts: RunParts, rhythm: Rhythm, period_s: float) -> Figure:
+def fire_marks(parts: RunParts, rhythm: Rhythm, period_s: float) -> Figure:
+    """Every fire, coloured by group, or by job if there is one group."""
     found = list(fires(parts.recording))
     job, fire_s = (np.concatenate([part[side] for part in found]) for side in (0, 1))
     by_launch = np.empty(len(parts.jobs.names), dtype=np.int64)
@@ -276,12 +277,21 @@ def _fire_marks(parts: RunParts, rhythm: Rhythm, period_s: float) -> Figure:
     return charts.fire_marks(fire_s, places(fire_s, rhythm.first_s, period_s), by_launch[job], seen, parts.end_s)
 
 
-def _fire_density(parts: RunParts, rhythm: Rhythm, period_s: float) -> Figure:
-    cell_s = ceil(parts.end_s / _COLUMNS / period_s) * period_s
+def fire_density(parts: RunParts, rhythm: Rhythm, period_s: float) -> Figure:
+    """How many fires fell into each cell."""
+    cell_s, counts = fire_counts(parts, rhythm, period_s, parts.end_s / _COLUMNS, _PLACES)
+    return charts.fire_density(counts, cell_s, parts.end_s)
+
+
+def fire_counts(
+    parts: RunParts, rhythm: Rhythm, period_s: float, least_s: float, in_period: int
+) -> tuple[float, NDArray[np.int64]]:
+    """Width of the cells, whole periods and at least so long [s]; fires in each, shape (in_period, cells)."""
+    cell_s = ceil(least_s / period_s) * period_s
     columns = ceil(parts.end_s / cell_s)
-    counts = np.zeros(_PLACES * columns, dtype=np.int64)
+    counts = np.zeros(in_period * columns, dtype=np.int64)
     for _, fire_s in fires(parts.recording):
-        place = ((places(fire_s, rhythm.first_s, period_s) + LEAD) * _PLACES).astype(np.int64)
+        place = ((places(fire_s, rhythm.first_s, period_s) + LEAD) * in_period).astype(np.int64)
         column = np.minimum((fire_s / cell_s).astype(np.int64), columns - 1)
-        counts += np.bincount(np.minimum(place, _PLACES - 1) * columns + column, minlength=len(counts))
-    return charts.fire_density(counts.reshape(_PLACES, columns), cell_s, parts.end_s)
+        counts += np.bincount(np.minimum(place, in_period - 1) * columns + column, minlength=len(counts))
+    return cell_s, counts.reshape(in_period, columns)

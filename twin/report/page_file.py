@@ -8,7 +8,7 @@ from pathlib import Path
 
 from twin import unfinished
 from twin.errors import TwinError
-from twin.report.page import GENERATOR
+from twin.report.document import GENERATOR
 
 _HEAD_BYTES = 1024  # the mark of our pages stands within
 

@@ -9,12 +9,16 @@ import numpy as np
 
 from twin.analysis.blocks import Floats
 from twin.analysis.durations import duration_histogram
+from twin.analysis.meter import readings as meter_readings
 from twin.laws.throughput import store_rate_b_s
+from twin.recording import ROOT
 from twin.report import charts
 from twin.report.downsampling import MEAN_BINS, MOST_POINTS, ThinnedLine
+from twin.report.over_cap import over_caps, shading_in_words
 from twin.report.run_parts import RunParts, period_for
 from twin.report.run_summary import comes_and_goes
 from twin.report.section import COUNT, RATIO, SHARE, Reading, Section, of_metrics
+from twin.units import scaled
 
 _NO_SHARE = 1e-12  # of the time: rounding
 _FEW = 4  # numbers of writers told one by one
@@ -61,9 +65,9 @@ def store(parts: RunParts) -> Section | None:
     return Section(
         "store",
         "Store",
-        f"How many jobs write at once, and the total rate they get.{_band(lines)}",
+        f"How many jobs write at once, and the total rate they get.{band(lines)}",
         "Writers [-] and total rate of the store [B/s], steps that hold until the next row; the dashed line is the "
-        f"store's bandwidth.{_thinned(lines)}",
+        f"store's bandwidth.{thinned(lines)}",
         f'{_period(bins)}writers, rate = storage[["time_s", "writers"]], storage[["time_s", "rate_b_s"]]',
         (*readings, *bins),
         charts.store(writers, rate_b_s, parts.manifest["scenario"]["storage"]["bandwidth"], parts.end_s),
@@ -147,8 +151,12 @@ def durations(parts: RunParts) -> Section | None:
     )
 
 
-def power(parts: RunParts) -> Section | None:
-    """Draw, demand and speed of the site against its cap; None without its table."""
+def power(parts: RunParts, meter_s: float | None = None) -> Section | None:
+    """Draw, demand and speed of the site against its cap, and what a meter would show; None without its table.
+
+    Args:
+        meter_s: interval over which the meter takes the mean [s]; None for no meter.
+    """
     if not parts.has("power") or parts.end_s == 0.0:
         return None
     columns = ["draw_w", "demand_w", "speed"] if parts.is_capped else ["draw_w"]
@@ -176,22 +184,52 @@ def power(parts: RunParts) -> Section | None:
         if len(parts.cap[1]) == 1:
             readings.insert(0, Reading(label, float(parts.cap[1][0]), "W", _CAP))
         if parts.has("events"):
-            over = 'spans_s("excursion_end") - spans_s("cap_exceeded")'
-            readings += of_metrics(parts.metrics, ("time_over_cap_s", "time over the cap", "s", f"({over}).sum()"))
+            spent = 'spans_s("excursion_end") - spans_s("cap_exceeded")'
+            readings += of_metrics(parts.metrics, ("time_over_cap_s", "time over the cap", "s", f"({spent}).sum()"))
+    over = over_caps(parts.recording, [ROOT], parts.end_s)[ROOT]
+    metered = None if meter_s is None else _metered(parts, meter_s)
+    if metered is not None:
+        readings.append(Reading(f"{charts.METER}, at most", float(metered.points()[1].max()), "W", "metered_w.max()"))
     return Section(
         "power",
         "Power against the cap" if parts.cap is not None else "Power, with no cap",
-        f"{_power_in_words(parts)}{_band(lines)}",
-        f"{_power_defined(parts)}{_thinned(lines)}",
-        f"{_period(bins)}{_events(parts)}drawn = site[{['time_s', *columns]}]",
+        f"{_power_in_words(parts)}{band(lines)}{shading_in_words([over])}{_meter_in_words(meter_s)}",
+        f"{_power_defined(parts)}{thinned(lines)}",
+        f"{_period(bins)}{_events(parts)}{_meter_setup(meter_s)}drawn = site[{['time_s', *columns]}]",
         (*readings, *bins),
         charts.power(
             lines[0],
-            parts.cap_between(0.0, parts.end_s),
+            parts.caps_between(ROOT, 0.0, parts.end_s),
             charts.Throttled(*lines[1:]) if parts.is_capped else None,
             parts.end_s,
+            over,
+            None if metered is None else metered.points(),
         ),
     )
+
+
+def _metered(parts: RunParts, meter_s: float) -> ThinnedLine:
+    """What the meter of the site shows, thinned."""
+    line = ThinnedLine(0.0, parts.end_s)
+    for part in meter_readings(parts.recording, ROOT, meter_s):
+        line.add(part.start_s, part.mean_w)
+    return line
+
+
+def _meter_in_words(meter_s: float | None) -> str:
+    if meter_s is None:
+        return ""
+    return f" Orange is what a meter shows that takes the mean over every {scaled(meter_s, 's')}."
+
+
+def _meter_setup(meter_s: float | None) -> str:
+    if meter_s is None:
+        return ""
+    return f"""\
+import twin
+from twin.analysis.meter import meter_line
+metered_w = meter_line(twin.open_run("."), "site", {meter_s!r}, 0.0, end_s)[1]
+"""
 
 
 def overhead_split(parts: RunParts) -> Section | None:
@@ -313,12 +351,12 @@ def _split_bar(readings: tuple[Reading, ...]) -> str:
     return f'<div class="split">{parts}</div><ul class="keys">{keys}</ul>'
 
 
-def _thinned(lines: list[ThinnedLine]) -> str:
+def thinned(lines: list[ThinnedLine], bins: int = _BINS) -> str:
     """How the lines were thinned."""
     drawn = " Every row is drawn."
     if any(line.is_thinned for line in lines):
         drawn = (
-            f" Drawn are the first, lowest, highest and last row of each of {_BINS:,} equal bins of time: every spike "
+            f" Drawn are the first, lowest, highest and last row of each of {bins:,} equal bins of time: every spike "
             "shows, however short; between them a zoomed view shows no more than that."
         )
     if any(line.means() is not None for line in lines):
@@ -326,7 +364,7 @@ def _thinned(lines: list[ThinnedLine]) -> str:
     return drawn
 
 
-def _band(lines: list[ThinnedLine]) -> str:
+def band(lines: list[ThinnedLine]) -> str:
     """How to read a line too dense to follow."""
     return " Pale is all that happened, strong the mean." if any(line.means() is not None for line in lines) else ""
 

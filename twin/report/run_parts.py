@@ -15,10 +15,10 @@ from twin.analysis.blocks import Block, Floats, blocks, of_feeder
 from twin.analysis.cap_line import cap_line
 from twin.analysis.rhythm import Rhythm, rhythm
 from twin.recording import ROOT, Recording
-from twin.report.downsampling import MEAN_BINS, ThinnedLine
+from twin.report.downsampling import MEAN_BINS, MOST_POINTS, ThinnedLine
 from twin.report.figures import Line
 from twin.report.run_summary import is_held
-from twin.scenario import Power, time_of_day_s
+from twin.scenario import Cap, FeederSection, Power, time_of_day_s
 
 PERIOD = """\
 fires = checkpoints.groupby("job_id").write_start_s
@@ -53,9 +53,7 @@ class RunParts:
         scenario = recording.manifest["scenario"]
         self.power = Power.model_validate(scenario["power"])
         self.is_capped = is_held(scenario["power"])
-        self.cap: Line | None = None
-        if self.power.cap is not None:
-            self.cap = cap_line(self.power.cap, time_of_day_s(scenario.get("epoch")), self.end_s)
+        self.cap = self.cap_of(ROOT)
 
     @property
     def has_drains(self) -> bool:
@@ -95,36 +93,73 @@ class RunParts:
         """Columns of the storage table over a stretch of the run, thinned."""
         return self._lines("storage", columns, start_s, end_s)
 
-    def power_lines(self, columns: list[str], start_s: float, end_s: float) -> list[ThinnedLine]:
-        """Columns of the site's power over a stretch of the run, thinned."""
-        return self._lines("power", columns, start_s, end_s)
+    def power_lines(
+        self, columns: list[str], start_s: float, end_s: float, feeder: str = ROOT, most: int = MOST_POINTS
+    ) -> list[ThinnedLine]:
+        """Columns of the power of a feeder over a stretch of the run, thinned to ``most`` points a line."""
+        return self._lines("power", columns, start_s, end_s, feeder, most)
+
+    def section_of(self, feeder: str) -> Power | FeederSection:
+        """A feeder as the scenario has it."""
+        return self.power if feeder == ROOT else self.power.feeders[feeder]
+
+    def cap_of(self, feeder: str) -> Line | None:
+        """When which cap of a feeder begins to hold; None without one."""
+        return self._steps(self.section_of(feeder).cap)
+
+    def limit_of(self, feeder: str) -> Line | None:
+        """The same for what excursions are counted against, where that is not the cap."""
+        section = self.section_of(feeder)
+        return None if section.limit_of_excursions is section.cap else self._steps(section.limit_of_excursions)
+
+    def caps_between(self, feeder: str, start_s: float, end_s: float) -> tuple[Line | None, Line | None]:
+        """Cap of a feeder over a stretch of the run, and what excursions are counted against if that is not the cap."""
+        return between(self.cap_of(feeder), start_s, end_s), between(self.limit_of(feeder), start_s, end_s)
+
+    def _steps(self, cap: Cap | None) -> Line | None:
+        if cap is None:
+            return None
+        return cap_line(cap, time_of_day_s(self.manifest["scenario"].get("epoch")), self.end_s)
 
     def cap_between(self, start_s: float, end_s: float) -> Line | None:
         """The cap of the site over a stretch of the run, as a step function; None without one."""
-        if self.cap is None:
-            return None
-        times_s, caps_w = self.cap
-        first = max(0, int(np.searchsorted(times_s, start_s, side="right")) - 1)
-        last = max(first + 1, int(np.searchsorted(times_s, end_s, side="left")))
-        edges_s = np.append(np.maximum(times_s[first:last], start_s), end_s)
-        return edges_s, np.append(caps_w[first:last], caps_w[last - 1])
+        return between(self.cap, start_s, end_s)
 
-    def _lines(self, table: str, columns: list[str], start_s: float, end_s: float) -> list[ThinnedLine]:
+    def _lines(
+        self,
+        table: str,
+        columns: list[str],
+        start_s: float,
+        end_s: float,
+        feeder: str = ROOT,
+        most: int = MOST_POINTS,
+    ) -> list[ThinnedLine]:
         _, mean_s, _ = self.grid(MEAN_BINS)
-        lines = [ThinnedLine(start_s, end_s, mean_s) for _ in columns]
-        for block in self._blocks(table, columns):
+        lines = [ThinnedLine(start_s, end_s, mean_s, most) for _ in columns]
+        for block in self._blocks(table, columns, feeder):
             if block["time_s"][0] <= end_s:
                 for line, column in zip(lines, columns, strict=True):
                     line.add(block["time_s"], block[column])
         return lines
 
-    def _blocks(self, table: str, columns: list[str]) -> Iterator[Block]:
+    def _blocks(self, table: str, columns: list[str], feeder: str) -> Iterator[Block]:
         wanted = ["time_s", *columns]
         if table != "power":
             return blocks(self.recording.batches(table, wanted), wanted)
         moving = [name for name in ("draw_end_w", "target", "tau_s") if name not in wanted]
-        batches = of_feeder(self.recording.batches(table, ["feeder", *wanted, *moving]), ROOT)
+        batches = of_feeder(self.recording.batches(table, ["feeder", *wanted, *moving]), feeder)
         return in_pieces(blocks(batches, [*wanted, *moving]), columns)
+
+
+def between(steps: Line | None, start_s: float, end_s: float) -> Line | None:
+    """A step function over a stretch of time, its last level repeated at the end; None without one."""
+    if steps is None:
+        return None
+    times_s, levels = steps
+    first = max(0, int(np.searchsorted(times_s, start_s, side="right")) - 1)
+    last = max(first + 1, int(np.searchsorted(times_s, end_s, side="left")))
+    edges_s = np.append(np.maximum(times_s[first:last], start_s), end_s)
+    return edges_s, np.append(levels[first:last], levels[last - 1])
 
 
 def in_pieces(rows: Iterator[Block], columns: list[str]) -> Iterator[Block]:

@@ -17,6 +17,7 @@ _RENEW_S = 0.1
 _PLAIN_S = 30.0  # between plain lines
 
 Watch = Callable[[float, int, float], None]
+WatchOfRuns = Callable[[int, int], None]
 
 
 class Pace:
@@ -45,6 +46,16 @@ class Pace:
             parts.append(f"{left} left")
         return ", ".join(parts)
 
+    def sentence_of_runs(self, done: int, total: int) -> str:
+        """``150 of 200 runs, 3.1 runs/s, 0:00:16 left``."""
+        elapsed_s = self.elapsed_s
+        parts = [f"{done:,} of {total:,} runs"]
+        if elapsed_s > 0.0 and done:
+            parts.append(f"{done / elapsed_s:.3g} runs/s")
+        if (left := self._left(elapsed_s, done / total if total else 1.0)) is not None:
+            parts.append(f"{left} left")
+        return ", ".join(parts)
+
     def _left(self, elapsed_s: float, share: float) -> timedelta | None:
         """Wall time left, if the rest goes as fast; None if nobody can tell yet, or it is beyond all reason."""
         if share <= 0.0:
@@ -59,6 +70,29 @@ class Pace:
 def progress(console: Console, clock: Callable[[], float] = monotonic) -> Iterator[Watch]:
     """A watch for ``twin.sim.simulate`` that tells the console how far the run is; the line is gone after the block."""
     pace = Pace(clock)
+    with _lines(console, pace) as tell:
+
+        def watch(time_s: float, events: int, share: float) -> None:
+            tell(share, pace.sentence(time_s, events, share))
+
+        yield watch
+
+
+@contextmanager
+def progress_of_runs(console: Console, clock: Callable[[], float] = monotonic) -> Iterator[WatchOfRuns]:
+    """The same for a study of many runs, whose watch is told the runs done and those there will be."""
+    pace = Pace(clock)
+    with _lines(console, pace) as tell:
+
+        def watch(done: int, total: int) -> None:
+            tell(done / total if total else 1.0, pace.sentence_of_runs(done, total))
+
+        yield watch
+
+
+@contextmanager
+def _lines(console: Console, pace: Pace) -> Iterator[Callable[[float, str], None]]:
+    """What tells the share done and a sentence: a line that renews itself, or plain lines now and then."""
     if not (console.is_interactive and console.file.isatty()):
         yield _plain_lines(console, pace)
         return
@@ -70,27 +104,27 @@ def progress(console: Console, clock: Callable[[], float] = monotonic) -> Iterat
         with_bar.stop()
 
 
-def _plain_lines(console: Console, pace: Pace) -> Watch:
+def _plain_lines(console: Console, pace: Pace) -> Callable[[float, str], None]:
     due_s = _PLAIN_S
 
-    def watch(time_s: float, events: int, share: float) -> None:
+    def tell(_share: float, sentence: str) -> None:
         nonlocal due_s
         if pace.elapsed_s >= due_s:
             due_s = pace.elapsed_s + _PLAIN_S
-            console.out(pace.sentence(time_s, events, share), highlight=False)
+            console.out(sentence, highlight=False)
 
-    return watch
+    return tell
 
 
-def _renewed_line(bar: Progress, pace: Pace) -> Watch:
+def _renewed_line(bar: Progress, pace: Pace) -> Callable[[float, str], None]:
     task = bar.add_task("", total=1.0)
     due_s = _FIRST_S
 
-    def watch(time_s: float, events: int, share: float) -> None:
+    def tell(share: float, sentence: str) -> None:
         nonlocal due_s
         if pace.elapsed_s >= due_s:
             due_s = pace.elapsed_s + _RENEW_S
             bar.start()
-            bar.update(task, completed=share, description=pace.sentence(time_s, events, share), refresh=True)
+            bar.update(task, completed=share, description=sentence, refresh=True)
 
-    return watch
+    return tell

@@ -239,9 +239,14 @@ def shown(metric: Metric, value: Any) -> str:
         return "-"
     if isinstance(value, int):
         return f"{value:,}"
-    if metric.name.endswith(_SHARES) or "_share_by_" in metric.name:
+    if is_share(metric):
         return percent(value)
     return scaled(value, metric.unit)
+
+
+def is_share(metric: Metric) -> bool:
+    """Whether its values are shares, which people read in percent."""
+    return metric.name.endswith(_SHARES) or "_share_by_" in metric.name
 
 
 def percent(share: float) -> str:

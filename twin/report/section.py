@@ -58,7 +58,7 @@ class Section:
         setup: Python statements that the queries of the readings need after ``PREAMBLE``; the last ones give what
             the chart draws.
         figure: None for a section without chart.
-        html: drawn instead of a chart, trusted as it is.
+        html, below: drawn above the chart, or instead of one, and beneath it; trusted as they are.
     """
 
     key: str
@@ -69,6 +69,7 @@ class Section:
     readings: tuple[Reading, ...]
     figure: Figure | None = None
     html: str = ""
+    below: str = ""
 
 
 def preamble(tables: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from twin.analysis.intervals import interval, paired_difference
-from twin.analysis.metrics import METRICS, Value
+from twin.analysis.metrics import LISTS, METRICS, Value
 
 Metrics = Mapping[str, Value]
 Key = tuple[str, str]  # of a number: its metric, and the feeder, group or k that it is of; "" for the whole
@@ -18,13 +18,10 @@ HEADLINE = (
     "time_over_cap_s",
     "energy_over_cap_j",
     "checkpoint_duration_p99_s",
-    "stretch_p99",
     "throttled_share",
     "stall_share",
     "peak_power_w",
-    "mean_power_w",
 )
-_SHARE_OF_RUN = ("writers_share_at_least", "writers_share_at_least_independent")  # of k writers; 0 beyond the peak
 
 
 def _field(name: str, kind: pa.DataType, meaning: str, unit: str = "") -> pa.Field:
@@ -70,11 +67,11 @@ def comparison_table(metrics: Mapping[str, Sequence[Metrics]], baseline: str) ->
         baseline: name of the variant that the others are compared with.
     """
     samples = {name: _numbers(replicas) for name, replicas in metrics.items()}
-    unknown: list[float | None] = [None] * len(metrics[baseline])
+    count = len(metrics[baseline])
     rows: list[dict[str, Any]] = []
     for name in (baseline, *(name for name in metrics if name != baseline)):
         for key in _in_order(samples):
-            values = samples[name].get(key, unknown)
+            values = samples[name].get(key, [_beyond(key)] * count)
             found = interval([value for value in values if value is not None])
             row = dict(zip(("metric", "item"), key, strict=True)) | {
                 "variant": name,
@@ -86,7 +83,7 @@ def comparison_table(metrics: Mapping[str, Sequence[Metrics]], baseline: str) ->
                 "verdict": "",
             }
             if name != baseline:
-                row |= _difference(samples[baseline].get(key, unknown), values)
+                row |= _difference(samples[baseline].get(key, [_beyond(key)] * count), values)
             rows.append(row)
     return pa.Table.from_pylist(rows, COMPARISON_SCHEMA)
 
@@ -119,9 +116,13 @@ def _numbers(replicas: Sequence[Metrics]) -> dict[Key, list[float | None]]:
     found: dict[Key, list[float | None]] = {}
     for replica, metrics in enumerate(replicas):
         for key, value in _single_numbers(metrics):
-            beyond = 0.0 if key[0] in _SHARE_OF_RUN else None
-            found.setdefault(key, [beyond] * len(replicas))[replica] = value
+            found.setdefault(key, [_beyond(key)] * len(replicas))[replica] = value
     return {key: values for key, values in found.items() if any(value is not None for value in values)}
+
+
+def _beyond(key: Key) -> float | None:
+    """What a replica has that does not tell a number: no time with more writers than it ever had."""
+    return 0.0 if key[0] in LISTS else None
 
 
 def _single_numbers(metrics: Metrics) -> Iterator[tuple[Key, float | None]]:
@@ -138,4 +139,4 @@ def _in_order(samples: Mapping[str, Mapping[Key, Any]]) -> list[Key]:
     """The numbers that any variant has: by metric, and as they first came."""
     found = dict.fromkeys(key for numbers in samples.values() for key in numbers)
     places = {name: place for place, name in enumerate(METRICS)}
-    return sorted(found, key=lambda key: (places[key[0]], int(key[1]) if key[0] in _SHARE_OF_RUN else 0))
+    return sorted(found, key=lambda key: (places[key[0]], int(key[1]) if key[0] in LISTS else 0))

@@ -19,7 +19,7 @@ _STEP = 0.9  # from a factor whose risk is above the target to the next one trie
 _HALVE_EVERY = 3
 _EDGE = 0.02  # of a bracket: no closer to its ends
 
-Outcome = Literal["met", "below", "unreachable"]
+Outcome = Literal["met", "below", "unreachable", "untuned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,8 @@ class Match:
         factor: on its caps.
         risk: mean at that factor.
         outcome: ``met``; ``below`` if the risk jumps over the target, or stays under it however high the cap;
-            ``unreachable`` if it is above the target at every cap that leaves the jobs running: then the lowest such.
+            ``unreachable`` if it is above the target at every cap that leaves the jobs running: then the lowest such;
+            ``untuned`` if the variant holds no cap.
     """
 
     factor: float

@@ -1,0 +1,228 @@
+"""A sweep: every point of a grid or a sample, kept as it is done, so that no finished point ever runs twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import file_digest
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from twin import api
+from twin.errors import RunDirectoryError, TwinError
+from twin.io import scenario_files, sweep_axes
+from twin.io.scenario_files import Family
+from twin.io.sweep_axes import Axis
+from twin.io.sweep_directory import TRACES, Sweep, SweepFolder, read_sweep
+from twin.io.variations import value_of
+from twin.planning.trials import MOST_REPLICAS, Source, Trial, Watch, identity, measured
+from twin.recording import FORMAT_VERSION
+from twin.scenario import Scenario, resolved
+from twin.studies.sweep import Key, Point, as_row, metric_fields, physics_hash, point_id, sweep_table, to_do
+from twin.studies.workers import workers
+
+
+@dataclass(frozen=True, slots=True)
+class SweepOutcome:
+    """How a sweep went.
+
+    Args:
+        sweep: all results that there are.
+        ran: runs done by this call; the others were there.
+        failures: axis values, replica and error of each run that failed; no replica for a combination that cannot be.
+    """
+
+    sweep: Sweep
+    ran: int
+    failures: list[tuple[Mapping[str, Any], int | None, str]]
+
+
+def sweep(
+    source: Source,
+    out: str | Path,
+    *,
+    grid: Sequence[str],
+    sample: str | None = None,
+    overrides: Sequence[str] = (),
+    variant: str | None = None,
+    replicas: int = 1,
+    scheduler: str | None = None,
+    processes: int | None = None,
+    traces: bool = False,
+    retry_failed: bool = False,
+    watch: Watch | None = None,
+) -> SweepOutcome:
+    """Run every point of a grid, or of a sample of it, that has no result yet.
+
+    Args:
+        source: a scenario file, or a mapping with its keys.
+        out: the folder of the sweep; one of the same scenario is gone on with.
+        grid: ``KEY=VALUES`` texts: ``power.cap=10MW..16MW:7``, ``jobs.llm.checkpoint.mode=blocking,async``.
+        sample: ``sobol:N`` or ``latin:N`` points over the ranges, in place of every combination.
+        overrides, variant: as in ``load``; set before the axes.
+        replicas: independent repetitions of each point.
+        scheduler: address of a running Dask cluster.
+        processes: worker processes of this machine; default one a core, and none for a small sweep.
+        traces: keep the run directory of each run; on a cluster the workers write it.
+        retry_failed: run those again that failed before.
+    Raises:
+        ScenarioError: faults of the scenario, or of a value that is at fault wherever it stands.
+        TwinError: texts that are no axes, a folder of something else, or a scheduler that is not there.
+    """
+    count = api.whole(replicas, "replicas", 1, MOST_REPLICAS)
+    asked = _Asked(source, tuple(overrides), variant)
+    base = asked.family({}).base
+    axes = [asked.typed(axis) if sample is not None else axis for axis in sweep_axes.axes(grid)]
+    if not axes:
+        raise TwinError("--grid: is missing; name a key and its values, as in --grid power.cap=10MW..16MW:7")
+    settings = sweep_axes.grid(axes) if sample is None else sweep_axes.sample(sample, axes, base.seed)
+    points, units = _points(asked, axes, settings, is_sample=sample is not None)
+    folder = SweepFolder(Path(out), physics_hash(base, _log_hash(base)))
+    folder.open()
+    told = [{"key": axis.key, "unit": unit, "asked": axis.text} for axis, unit in zip(axes, units, strict=True)]
+    manifest = identity("sweep", base, count) | {
+        "variant": variant,
+        "sample": sample,
+        "axes": told,
+        "scenario": resolved(base),
+        "points": [{"id": point.id, "values": list(point.values), "fault": point.fault} for point in points],
+    }
+    folder.write_manifest(manifest)
+    failed = {} if retry_failed else folder.failures()
+    done = folder.results()
+    left = to_do(points, count, done, set(failed))
+    trials = [Trial(scenario, key[1], _trace_of(folder, key) if traces else None) for scenario, key in left]
+    results: dict[Key, Mapping[str, Any]] = {}
+    fields = metric_fields()
+    with workers(processes, scheduler) as pool:
+        try:
+            for place, result in pool.map(measured, trials):
+                key = left[place][1]
+                if isinstance(result, Exception):
+                    failed[key] = str(result) or type(result).__name__
+                    folder.fail(key, failed[key])
+                else:
+                    results[key] = result
+                    folder.keep(key, as_row(result), fields)
+                if watch is not None:
+                    watch(len(results), len(left))
+        except RunDirectoryError:  # which says itself what is kept
+            raise
+        except TwinError as error:
+            raise TwinError(
+                f"{error}; {folder.kept} results of this call are kept in {folder.folder}; run the same command again"
+            ) from None
+    wanted = [(point.id, replica) for point in points for replica in range(count)]
+    results |= {key: folder.result(key) for key in dict.fromkeys(wanted) if key in done}
+    folder.write_table(sweep_table(told, points, count, results))
+    return SweepOutcome(read_sweep(folder.folder), len(left), list(_failures(told, points, count, failed)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What all points are made of."""
+
+    source: Source
+    overrides: tuple[str, ...]
+    variant: str | None
+
+    def family(self, changes: Mapping[str, Mapping[str, Any]]) -> Family:
+        """The scenarios with these changes, by name."""
+        return scenario_files.family(self.source, changes, self.overrides, self.variant, label="--grid")
+
+    def typed(self, axis: Axis) -> Axis:
+        """The axis, of whole numbers if its key takes no others."""
+        if axis.span is None or not axis.span.may_be_whole:
+            return axis
+        found = self.family({"whole": {axis.key: int(axis.span.low)}, "half": {axis.key: float(axis.span.low) + 0.5}})
+        return replace(axis, is_whole="whole" in found.members and "half" in found.refused)
+
+
+def _points(
+    asked: _Asked, axes: Sequence[Axis], settings: Sequence[tuple[Any, ...]], *, is_sample: bool
+) -> tuple[list[Point], list[str]]:
+    """The points in their order, and the unit of each axis.
+
+    Raises:
+        ScenarioError: faults of a value that is at fault wherever it stands.
+    """
+    names = [_in_words(axes, values) for values in settings]
+    changes = {
+        name: {axis.key: value_of(axis.key, value) for axis, value in zip(axes, values, strict=True)}
+        for name, values in zip(names, settings, strict=True)
+    }
+    family = asked.family(changes)
+    _refuse_bad_values(family, axes, dict(zip(names, settings, strict=True)), is_sample=is_sample)
+    logs: dict[Any, str] = {}
+    points = []
+    for name, values in zip(names, settings, strict=True):
+        if (scenario := family.members.get(name)) is None:
+            faults = "; ".join(str(fault) for fault in family.refused[name].faults)
+            points.append(Point("", values, None, faults))
+            continue
+        if len(family.settings[name]) < len(axes):
+            raise TwinError("--grid: two of the axes set one key; write all its values in one --grid")
+        log_file = None if scenario.replay is None else scenario.replay.file
+        if log_file not in logs:
+            logs[log_file] = _log_hash(scenario)
+        own = tuple(setting["value"] for setting in family.settings[name])
+        points.append(
+            Point(point_id(scenario, version("racktwin"), str(FORMAT_VERSION), logs[log_file]), own, scenario)
+        )
+    first = next(iter(family.settings.values()))
+    return points, [setting["unit"] for setting in first]
+
+
+def _refuse_bad_values(
+    family: Family, axes: Sequence[Axis], settings: Mapping[str, tuple[Any, ...]], *, is_sample: bool
+) -> None:
+    """A value at fault wherever it stands is a slip; values that do not go together are points that fail."""
+    if not family.refused:
+        return
+    for place, axis in enumerate(axes):
+        bad: dict[str, bool] = {}
+        first: dict[str, str] = {}
+        for name, values in settings.items():
+            value = repr(values[place])
+            bad[value] = bad.get(value, True) and name in family.refused
+            first.setdefault(value, name)
+        slips = [value for value, is_bad in bad.items() if is_bad]
+        is_list = axis.span is None and not is_sample
+        if len(slips) == len(bad) or (is_list and slips):
+            raise family.refused[first[slips[0]]]
+    if not family.members:
+        raise next(iter(family.refused.values()))
+
+
+def _in_words(axes: Sequence[Axis], values: Sequence[Any]) -> str:
+    """``power.cap=10000000.0 W, seed=1``: the name of a point in an error."""
+    return ", ".join(f"{axis.key}={value}" for axis, value in zip(axes, values, strict=True))
+
+
+def _log_hash(scenario: Scenario) -> str:
+    """SHA-256 of the launch log that a scenario replays; empty without one."""
+    if scenario.replay is None:
+        return ""
+    path = scenario._folder / scenario.replay.file
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise TwinError(f"{path}: cannot be read: {error.strerror}; check its name and who may read it") from None
+
+
+def _trace_of(folder: SweepFolder, key: Key) -> Path:
+    return folder.folder / TRACES / f"point={key[0]}" / f"replica={key[1]}"
+
+
+def _failures(
+    axes: Sequence[Mapping[str, str]], points: Sequence[Point], count: int, failed: Mapping[Key, str]
+) -> Iterator[tuple[Mapping[str, Any], int | None, str]]:
+    for point in points:
+        values = {axis["key"]: value for axis, value in zip(axes, point.values, strict=True)}
+        if point.scenario is None:
+            yield values, None, point.fault
+        for replica in range(count):
+            if (point.id, replica) in failed:
+                yield values, replica, failed[point.id, replica]
