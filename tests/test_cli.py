@@ -165,7 +165,8 @@ def test_the_schema_describes_every_key_in_the_words_of_explain(run):
 def keys_with_sections():
     """The model that holds it, and the key, of every key of a scenario."""
     models = {"": Scenario} | {key.path: key.section for key in keys() if key.section}
-    models |= dict.fromkeys(("power.cap[]", "power.feeders.NAME.cap[]"), CapStep)  # one form of the cap
+    in_steps = ("power.cap[]", "power.limit[]", "power.feeders.NAME.cap[]")  # one form of a cap
+    models |= dict.fromkeys(in_steps, CapStep)
     return [(models[key.holder.removesuffix(".NAME")], key) for key in keys()]
 
 

@@ -23,7 +23,7 @@ from twin.signals import unwinding
 def export(
     run_directory: str, timeline: str | None, meter: str | None, out: str | None, force: bool, quiet: bool
 ) -> None:
-    """Write a run for other programs: a timeline, the log of a power meter.
+    """Write the timeline of a run, or the log of its meters.
 
     The timeline has the jobs as tracks, their phases as slices, and counters for writers, power and speed. The log has
     the mean draw of each interval, and integrates to the exact energy.

@@ -38,7 +38,7 @@ def run(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Simulate a scenario, write its run directory, print a summary."""
+    """Simulate a scenario into a run directory, print a summary."""
     from twin.io.scenario_files import read
 
     scenario = read(scenario_file, with_seed(overrides, seed), variant)

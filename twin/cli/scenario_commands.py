@@ -99,10 +99,10 @@ def schema() -> None:
 @overrides_option
 @json_option
 def estimate(scenario_file: str, variant: str | None, overrides: tuple[str, ...], as_json: bool) -> None:
-    """Give storm odds, checkpoint times and power, without simulating.
+    """Give storm odds, checkpoint times and power at once.
 
-    That is the product form: how often jobs write at once, how long checkpoints take and what the fleet draws, in
-    milliseconds, and how far it holds for this scenario.
+    That is the product form, without simulating: how often jobs write at once, how long checkpoints take and what the
+    fleet draws, in milliseconds, and how far it holds for this scenario.
     """
     from twin import api
     from twin.report.estimate_summary import estimate_summary

@@ -55,10 +55,11 @@ def compare(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Compare the variants of a scenario: paired differences with intervals.
+    """Compare the variants of a scenario, on the same luck.
 
-    Every variant meets the same luck, replica by replica, so that a difference is the variant's doing. The variants are
-    those that the scenario names, or the values of --vary, as in --vary 'power.controller=[anonymous, sampled]'.
+    Replica by replica every variant meets the same jitter and launches, so that a difference is the variant's doing; it
+    is told with its interval. The variants are those that the scenario names, or the values of --vary, as in --vary
+    'power.controller=[anonymous, sampled]'.
     """
     from twin.io.scenario_files import read
 
