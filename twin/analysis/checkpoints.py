@@ -16,6 +16,8 @@ from twin.fleet import Job, total_rate_b_s
 from twin.recording import Recording
 from twin.scenario import Storage
 
+_ULPS = 4.0  # of the time at which a stall began: rounding of its length
+
 
 @dataclass(frozen=True, slots=True)
 class CheckpointTime:
@@ -58,7 +60,8 @@ def checkpoint_time(recording: Recording, fleet: Sequence[Job], end_s: float) ->
         stalled_s += np.bincount(job, stall_s, jobs)
         started_s = _until(block["write_start_s"], end_s)
         # What goes beyond the snapshot was a wait for room; a snapshot that the end of the run cut counts likewise.
-        beyond_s = np.maximum(stall_s - snapshots_s[job], 0.0)
+        beyond_s = stall_s - snapshots_s[job]
+        beyond_s[beyond_s <= _ULPS * np.spacing(block["due_s"])] = 0.0  # no wait, but what the clock cannot tell
         waited_s += np.bincount(job, np.where(is_async[job], beyond_s, started_s - block["due_s"]), jobs)
         stopped_s += np.bincount(job[done], stall_s[done], jobs)
         back_s = np.where(is_async[job], block["due_s"] + stall_s, ended_s)

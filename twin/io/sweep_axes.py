@@ -59,7 +59,8 @@ class Range:
     def drawn(self, chance: float, *, is_whole: bool) -> Any:
         """The value for a number drawn evenly from [0, 1); every whole number is as likely as any other."""
         if is_whole:
-            return int(self.low + int(Fraction(chance) * (self.high - self.low + 1)))
+            low, high = sorted((int(self.low), int(self.high)))
+            return low + int(Fraction(chance) * (high - low + 1))
         value = self.at(Fraction(chance))
         return float(value) if isinstance(value, int) else value
 

@@ -110,6 +110,7 @@ class SweepFolder:
         path = self._place(_RESULTS, key, _METRICS)
         with self._writing():
             path.parent.mkdir(parents=True, exist_ok=True)
+            remove_leftovers(path.parent)
             temporary = beside(path, "tmp")
             try:
                 with pa.OSFile(os.fsencode(temporary), "wb") as file:
@@ -201,12 +202,16 @@ def read_sweep(folder: str | Path) -> Sweep:
         raise RunDirectoryError(f"{folder}: the sweep has not been through; run the same twin sweep again to end it")
     try:
         with pa.OSFile(os.fsencode(path)) as file:
-            return Sweep(manifest, pq.read_table(file))
+            table = pq.read_table(file)
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or str(error).split("\n")[0]
         raise RunDirectoryError(
             f"{path}: cannot be read: {reason}; delete the file, and run the same twin sweep again"
         ) from None
+    keys = [axis["key"] for axis in manifest["axes"]]
+    if table.column_names[: len(keys)] != keys:  # of the sweep before, whose axes were others
+        raise RunDirectoryError(f"{folder}: the sweep has not been through; run the same twin sweep again to end it")
+    return Sweep(manifest, table)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

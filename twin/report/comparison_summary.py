@@ -70,9 +70,7 @@ def verdict_words(row: Row) -> str:
     if row["verdict"] != "open":
         return _WORDS.get(row["verdict"], "")
     needed = row["replicas_needed"]
-    return (
-        f"open: the interval holds 0; {f'{needed:,} replicas would tell' if needed else 'no number of replicas tells'}"
-    )
+    return f"open; {f'{needed:,} replicas would tell' if needed else 'no number of replicas would tell'}"
 
 
 def interval_words(metric: Metric, low: float | None, high: float | None, *, of_difference: bool = False) -> str:

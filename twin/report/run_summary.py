@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
 from twin.analysis.metrics import METRICS, Metric
+from twin.scenario.keys import keys
 from twin.scenario.placement import ROOT
 from twin.units import scaled
 
@@ -177,17 +180,32 @@ def is_enforced(power: Mapping[str, Any]) -> bool:
 def changes(manifest: Mapping[str, Any]) -> list[str]:
     """What was set on top of the scenario file, a line each: ``power.cap = 12 MW``."""
     found = manifest.get("overrides", ())  # a run of an earlier version has none
-    return [f"{override['key']} = {_set_to(override['value'], override['unit'])}" for override in found]
+    return [
+        f"{override['key']} = {_set_to(override['value'], override['unit'], override['key'])}" for override in found
+    ]
 
 
-def _set_to(value: Any, unit: str) -> str:
+def _set_to(value: Any, unit: str, key: str) -> str:
     if isinstance(value, int | float) and unit:
         return scaled(value, unit)
     if isinstance(value, list):
-        return ", ".join(_set_to(item, unit) for item in value)
+        return ", ".join(_set_to(item, unit, key) for item in value)
     if value is None:
         return "none"
+    if isinstance(value, Mapping):
+        parts = ((name, inner, f"{key}.{name}") for name, inner in value.items())
+        return ", ".join(f"{name} {_set_to(inner, _unit_of(path), path)}" for name, inner, path in parts)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _unit_of(path: str) -> str:
+    """SI unit of a key; empty for one that has none."""
+    return _units().get(re.sub(r"\[\d+\]", "[]", path), "")
+
+
+@cache
+def _units() -> Mapping[str, str]:
+    return {key.path: key.unit for key in keys()}
 
 
 def metric_sections(metrics: Mapping[str, Any], product_form: Mapping[str, Any]) -> dict[str, list[Line]]:

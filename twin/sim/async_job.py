@@ -50,7 +50,7 @@ class AsyncJob(TrainingJob):
             if has_quit and self._timeline.now == now_s:
                 self._settled.set(now_s)  # what it got done is known then
                 yield
-            if has_quit:
+            if has_quit and self.job.interference > 0.0:
                 self.interference_s += self.user.passed - self.user.served
             left_s = self._left_s() if has_quit else 0.0
         yield from self._last_drains()
@@ -58,6 +58,8 @@ class AsyncJob(TrainingJob):
 
     def interference_until_s(self, now_s: float) -> float:
         """Full-speed work lost to drains in the background up to ``now_s`` [s]."""
+        if self.job.interference == 0.0:
+            return 0.0
         if self.phase is not COMPUTING:
             return self.interference_s + (self.user.passed - self.user.served if self._has_quit else 0.0)
         return self.interference_s + self._clock.passed_at(now_s, self.user) - self._clock.served_at(now_s, self.user)
@@ -100,7 +102,8 @@ class AsyncJob(TrainingJob):
         """Count a stretch that was served to its end."""
         user = self.user
         self.work_s += work_s
-        self.interference_s += user.passed + (user.mark - user.joined) - work_s
+        if self.job.interference > 0.0:  # else a difference of nothing but rounding
+            self.interference_s += user.passed + (user.mark - user.joined) - work_s
         self._stop_computing()
 
     def _checkpoint(self) -> Process:

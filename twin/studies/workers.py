@@ -8,11 +8,13 @@ from __future__ import annotations
 import logging
 import os
 import re
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from math import inf
+from multiprocessing import resource_tracker
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
@@ -213,21 +215,35 @@ def _own_cluster(count: int) -> Iterator[_Cluster]:
     import dask
     from distributed import Client, LocalCluster
 
-    with (
-        _silence(),
-        dask.config.set(_CONFIGURATION),
-        LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",  # any free port, and for nobody else
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield _Cluster(client, "worker processes")
+    with _silence(), dask.config.set(_CONFIGURATION), ExitStack() as stack:
+        with _children_deaf_to_interrupts():
+            cluster = stack.enter_context(
+                LocalCluster(
+                    n_workers=count,
+                    threads_per_worker=1,
+                    processes=True,
+                    host="127.0.0.1",
+                    dashboard_address="127.0.0.1:0",  # any free port, and for nobody else
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                )
+            )
+        yield _Cluster(stack.enter_context(Client(cluster)), "worker processes")
+
+
+@contextmanager
+def _children_deaf_to_interrupts() -> Iterator[None]:
+    """Threads begun within, and the processes that they start, hear of no SIGINT: Ctrl-C is for the command alone.
+
+    A terminal sends it to all of them, and each worker would answer with a traceback. One that comes meanwhile waits
+    for the end of the block.
+    """
+    resource_tracker.ensure_running()  # or the first process would be started by a thread that this unblocks again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
