@@ -19,13 +19,19 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
-RUNS = [["mid-fleet"], ["replay"], ["staggered"], ["what-couples", "--variant", "delayed"]]
+COMMANDS = [
+    ["run", "mid-fleet"],
+    ["run", "replay"],
+    ["run", "staggered"],
+    ["run", "what-couples", "--variant", "delayed"],
+    ["compare", "throttle-policies", "--no-traces"],
+]
 
 
-@pytest.mark.parametrize(("place", "run"), list(enumerate(RUNS)), ids=[name for name, *_ in RUNS])
-def test_each_line_of_output_shown_is_printed_by_the_run_in_that_order(place, run, tmp_path, capsys):
-    name, *options = run
-    assert main(["run", str(ROOT / f"scenarios/{name}.yaml"), *options, "--out", str(tmp_path / "run")]) == 0
+@pytest.mark.parametrize(("place", "command"), list(enumerate(COMMANDS)), ids=[name for _, name, *_ in COMMANDS])
+def test_each_line_of_output_shown_is_printed_by_the_command_in_that_order(place, command, tmp_path, capsys):
+    verb, name, *options = command
+    assert main([verb, str(ROOT / f"scenarios/{name}.yaml"), *options, "--out", str(tmp_path / "out")]) == 0
     printed = capsys.readouterr().out.splitlines()
     places = [printed.index(line) for line in blocks("text")[place].splitlines()]
 

@@ -173,6 +173,31 @@ def test_traces_are_run_directories(tmp_path):
     assert run.manifest["metrics"]["goodput"] == outcome.sweep.table["goodput"].to_pylist()[0]
 
 
+def test_a_trace_whose_result_was_lost_is_made_again(tmp_path):
+    sweep(tmp_path, grid=["power.cap=210 kW"], replicas=1, traces=True)
+    next((tmp_path / "sweep" / "results").rglob("metrics.parquet")).unlink()
+
+    assert sweep(tmp_path, grid=["power.cap=210 kW"], replicas=1, traces=True).failures == []
+
+
+def test_a_table_of_an_earlier_grid_is_no_table_of_this_one(tmp_path, monkeypatch):
+    sweep(tmp_path, grid=["power.cap=210 kW"])
+    monkeypatch.setattr("twin.studies.workers._Here.map", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        sweep(tmp_path, grid=["power.cap=210 kW", "storage.bandwidth=20 GB/s,30 GB/s"])
+
+    with pytest.raises(twin.RunDirectoryError, match="has not been through"):
+        read_sweep(tmp_path / "sweep")
+
+
+def test_a_sample_that_is_no_power_of_two_is_said_to_be_less_even(small, tmp_path, run):
+    grid = ("--grid", "power.cap=180kW..240kW", "--sample", "sobol:3", "--workers", "0")
+    code, _, err = run("sweep", small, *grid, "--out", str(tmp_path / "s"))
+
+    assert code == 0
+    assert "as sobol:2 or sobol:4" in err
+
+
 def command(small, folder, *options):
     return [
         *[sys.executable, "-m", "twin", "sweep", small, "--grid", "power.cap=150kW..249kW:100", "--replicas", "2"],
@@ -207,6 +232,25 @@ def test_a_sweep_that_was_ended_goes_on_with_what_is_unfinished_and_ends_with_th
     assert {place: after[place] for place in before} == before  # not one was written again
     assert f"{200 - len(before)} run now" in again.stderr
     assert pq.read_table(ended / "sweep.parquet").equals(pq.read_table(whole / "sweep.parquet"))
+
+
+def test_ctrl_c_reaches_the_whole_group_and_only_the_command_answers(tmp_path, small):
+    process = subprocess.Popen(
+        command(small, tmp_path / "s"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60.0
+    while len(results(tmp_path / "s")) < 10 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=30)[1]
+
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in said
 
 
 def test_a_cluster_started_by_hand_gives_the_same_table(tmp_path):

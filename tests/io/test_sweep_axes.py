@@ -94,6 +94,16 @@ def test_a_sample_of_whole_numbers_takes_all_of_them_alike():
     assert counts == [16, 16, 16, 16]
 
 
+def test_a_range_may_fall():
+    from dataclasses import replace
+
+    (axis,) = axes(["n=8..4"])
+    drawn = {n for (n,) in sample("sobol:64", [replace(axis, is_whole=True)], 1)}
+
+    assert values("x=3..1:3") == [3, 2, 1]
+    assert drawn == {4, 5, 6, 7, 8}
+
+
 FAULTS = {
     "no values": ("power.cap=", "must be KEY=VALUES"),
     "no equals sign": ("power.cap", "must be KEY=VALUES"),

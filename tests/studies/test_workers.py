@@ -148,6 +148,15 @@ def test_a_cluster_without_workers_says_how_to_start_some():
         pass
 
 
+def test_a_port_that_listens_and_says_nothing_is_no_scheduler():
+    began_s = time.monotonic()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(TwinError, match="not as a scheduler"), workers(None, address):
+            pass
+    assert time.monotonic() - began_s < 15.0  # the contract
+
+
 @pytest.mark.parametrize("address", ["nonsense", "tcp://", "http://127.0.0.1:80", ""])
 def test_what_is_no_address_is_refused_at_once(address):
     with pytest.raises(TwinError, match="no address of a scheduler"), workers(None, address):

@@ -87,6 +87,7 @@ def compare(
             traces=not no_traces,
             force=force,
             watch=watch,
+            tuning=None if quiet else lambda name: tell(f"tuning the caps of {name}"),
         )
     manifest = study.manifest
     if not quiet:

@@ -76,6 +76,7 @@ def sweep(
     """
     from twin.analysis.metrics import metric_named
     from twin.io.scenario_files import read
+    from twin.io.sweep_axes import sample_warning
     from twin.studies import frontier
 
     if constraints and best is None:
@@ -112,7 +113,8 @@ def sweep(
         tell(f"what is done is kept in {folder}; run the same command again to go on")
         raise
     if not quiet:
-        warn(scenario.warnings())
+        uneven = None if sample is None else sample_warning(sample)
+        warn([*scenario.warnings(), *([uneven] if uneven else [])])
         _tell_outcome(outcome, folder)
     if with_report:
         write_page_of(folder, page_file.beside(folder), False, quiet)

@@ -139,6 +139,16 @@ def sample(text: str, found: Sequence[Axis], seed: int) -> list[tuple[Any, ...]]
     ]
 
 
+def sample_warning(text: str) -> str | None:
+    """What there is to say of a sample that is less even than it could be; None for one that is not."""
+    match = _SAMPLE.fullmatch(text.strip())
+    if match is None or match[1] != "sobol" or (count := int(match[2])) & (count - 1) == 0:
+        return None
+    below = 1 << (count.bit_length() - 1)
+    even = f"sobol:{below} or sobol:{2 * below}"
+    return f"--sample {shown(text)}: fills the ranges less evenly than a power of two would, as {even}"
+
+
 def _evenly(design: str, count: int, dimensions: int, seed: int) -> Iterator[Sequence[float]]:
     import numpy as np
     from scipy.stats import qmc

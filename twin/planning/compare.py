@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
@@ -85,6 +85,7 @@ def compare(
     traces: bool = True,
     force: bool = False,
     watch: Watch | None = None,
+    tuning: Callable[[str], None] | None = None,
 ) -> Study:
     """Compare the variants of a scenario on common random numbers: paired differences with intervals.
 
@@ -103,6 +104,8 @@ def compare(
         processes: worker processes; default one a core, and none for a small study.
         traces: keep the tables of replica 0 of each variant.
         force: replace a study that is there.
+        watch: told the runs done and those there will be.
+        tuning: told the name of each variant whose caps are about to be tuned.
     Raises:
         ScenarioError: faults of the scenario or of a variant.
         TwinError: nothing to compare, unknown names, or a run that fails.
@@ -115,6 +118,8 @@ def compare(
         tuned: dict[str, Match] = {}
         if match is not None:
             for name, scenario in scenarios.items():
+                if tuning is not None:
+                    tuning(name)
                 tuned[name], scenarios[name] = _tuned(origin, found.changes[name], scenario, match, count, pool)
         places = _places(scenarios) if traces else {}
         trials = [

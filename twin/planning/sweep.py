@@ -97,7 +97,7 @@ def sweep(
     fields = metric_fields()
     with workers(processes, scheduler) as pool:
         try:
-            for place, result in pool.map(measured, trials):
+            for number, (place, result) in enumerate(pool.map(measured, trials), 1):
                 key = left[place][1]
                 if isinstance(result, Exception):
                     failed[key] = str(result) or type(result).__name__
@@ -106,7 +106,7 @@ def sweep(
                     results[key] = result
                     folder.keep(key, as_row(result), fields)
                 if watch is not None:
-                    watch(len(results), len(left))
+                    watch(number, len(left))
         except RunDirectoryError:  # which says itself what is kept
             raise
         except TwinError as error:
@@ -166,6 +166,7 @@ def _points(
         log_file = None if scenario.replay is None else scenario.replay.file
         if log_file not in logs:
             logs[log_file] = _log_hash(scenario)
+        scenario._folder = scenario._folder.resolve()  # a worker elsewhere looks for the launch log there
         own = tuple(setting["value"] for setting in family.settings[name])
         points.append(
             Point(point_id(scenario, version("racktwin"), str(FORMAT_VERSION), logs[log_file]), own, scenario)
@@ -213,7 +214,7 @@ def _log_hash(scenario: Scenario) -> str:
 
 
 def _trace_of(folder: SweepFolder, key: Key) -> Path:
-    return folder.folder / TRACES / f"point={key[0]}" / f"replica={key[1]}"
+    return folder.folder.resolve() / TRACES / f"point={key[0]}" / f"replica={key[1]}"
 
 
 def _failures(

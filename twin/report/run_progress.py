@@ -80,12 +80,17 @@ def progress(console: Console, clock: Callable[[], float] = monotonic) -> Iterat
 
 @contextmanager
 def progress_of_runs(console: Console, clock: Callable[[], float] = monotonic) -> Iterator[WatchOfRuns]:
-    """The same for a study of many runs, whose watch is told the runs done and those there will be."""
-    pace = Pace(clock)
-    with _lines(console, pace) as tell:
+    """The same for a study of many runs, whose watch is told the runs done and those there will be.
+
+    Their pace counts from the first call of the watch on.
+    """
+    paces: list[Pace] = []
+    with _lines(console, Pace(clock)) as tell:
 
         def watch(done: int, total: int) -> None:
-            tell(done / total if total else 1.0, pace.sentence_of_runs(done, total))
+            if not paces:
+                paces.append(Pace(clock))
+            tell(done / total if total else 1.0, paces[0].sentence_of_runs(done, total))
 
         yield watch
 

@@ -9,9 +9,10 @@ import logging
 import os
 import re
 import signal
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version
 from math import inf
 from multiprocessing import resource_tracker
@@ -27,6 +28,7 @@ _Batch = tuple[list[_Result | Exception], float]
 _START_S = 3.0  # until worker processes of this machine take tasks
 _REACH_S = 8.0  # in which a scheduler has to answer
 _WORKERS_S = 4.0  # in which it has to have some
+_GONE_S = 30.0  # without a result, after which somebody asks whether there are workers at all
 _LOST_S = 5.0  # without the scheduler, after which it is given up
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?[^\s/]+:\d+")
 _LOOK_S = 0.25  # between looks at the connection
@@ -143,7 +145,7 @@ class _Cluster:
         executor = self._client.get_executor(pure=False)
         running: dict[Future[_Batch[_Result]], Sequence[int]] = {}
         given, took_s = 0, inf
-        connected_s = monotonic()
+        connected_s = moved_s = monotonic()
         while given < len(tasks) or running:
             while given < len(tasks) and len(running) < _AHEAD * threads:
                 size = max(1, min(int(_BATCH_S / took_s), (len(tasks) - given) // (_AHEAD * threads)))
@@ -152,6 +154,11 @@ class _Cluster:
                 running[future] = [place for place, _ in batch]
                 given += size
             done, _ = wait(running, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
+            if done:
+                moved_s = monotonic()
+            elif monotonic() - moved_s > _GONE_S:
+                moved_s = monotonic()
+                self._check_anybody_is_there()
             if self._client.status == "running":
                 connected_s = monotonic()
             elif monotonic() - connected_s > _LOST_S:
@@ -175,6 +182,10 @@ class _Cluster:
             return max(1, sum(map(int, self._client.nthreads().values())))
         except Exception:  # of many kinds, and all mean the same
             raise self._lost() from None
+
+    def _check_anybody_is_there(self) -> None:
+        if self._client.status == "running" and not self._client.nthreads():
+            raise TwinError(f"{self._place}: has no workers left; start some with `dask worker`")
 
     def _lost(self) -> TwinError:
         return TwinError(f"{self._place}: the connection to the scheduler is lost")
@@ -253,6 +264,7 @@ def _running_cluster(scheduler: str) -> Iterator[_Cluster]:
 
     if not _ADDRESS.fullmatch(scheduler):
         raise TwinError(f"--scheduler {scheduler}: is no address of a scheduler; write it as in tcp://10.0.0.1:8786")
+    _check_answers(scheduler)
     with _silence(), dask.config.set(_CONFIGURATION):
         try:
             client = Client(scheduler, timeout=_REACH_S, set_as_default=False)
@@ -267,6 +279,26 @@ def _running_cluster(scheduler: str) -> Iterator[_Cluster]:
             yield _Cluster(client, f"--scheduler {scheduler}")
         finally:
             client.close(timeout=1)
+
+
+def _check_answers(scheduler: str) -> None:
+    """Refuse a port that takes connections and says nothing: a scheduler speaks first, and the library waits for ever.
+
+    One that cannot be connected to at all is left to the library, which tries for a while.
+    """
+    kind, _, place = scheduler.rpartition("://")
+    if kind not in ("", "tcp"):
+        return
+    host, _, port = place.rpartition(":")
+    with suppress(OSError), socket.create_connection((host.strip("[]"), int(port)), _WORKERS_S) as connection:
+        try:
+            connection.settimeout(_WORKERS_S)
+            connection.recv(1)
+        except TimeoutError:
+            raise TwinError(
+                f"--scheduler {scheduler}: cannot be reached: something listens there, but not as a scheduler; check "
+                "the address, and that `dask scheduler` runs there"
+            ) from None
 
 
 def _check_workers(client: Any, scheduler: str) -> None:
