@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import twin
@@ -71,11 +69,18 @@ def test_they_change_neither_hash_nor_numbers_of_a_run(base, tmp_path):
         (0.12, "", "0.12"),
         ("anonymous", "", "anonymous"),
         (None, "W", "none"),
-        ({"time": 86400.0}, "", json.dumps({"time": 86400.0})),
+        ({"unit": 86400.0, "mode": "async"}, "", "unit 86400.0, mode async"),
     ],
 )
 def test_a_change_reads_as_key_and_scaled_value(value, unit, text):
     assert changes({"overrides": [{"key": "a.b", "value": value, "unit": unit}]}) == [f"a.b = {text}"]
+
+
+def test_a_section_that_was_set_reads_with_the_units_of_its_keys():
+    section = {"size": 912e9, "mode": "async", "snapshot": 2.0}
+    override = {"key": "jobs[0].checkpoint", "value": section, "unit": ""}
+
+    assert changes({"overrides": [override]}) == ["jobs[0].checkpoint = size 912 GB, mode async, snapshot 2 s"]
 
 
 def test_a_run_of_an_earlier_version_tells_of_no_changes():
