@@ -78,6 +78,58 @@ CONCEPTS: tuple[Concept, ...] = (
         "Poisson binomial law",
     ),
     Concept(
+        "replica",
+        "An independent repetition of a run: other luck, the same fleet. Replica 0 is what `twin run` makes.",
+        ("replicas", "repetition"),
+    ),
+    Concept(
+        "common random numbers",
+        "Replica k of every variant meets the same jitter and the same launches, so that a difference between variants "
+        "is not the luck of one of them.",
+        ("same luck", "CRN"),
+        "A. M. Law, Simulation Modeling and Analysis, 5th ed., 2015, ch. 11.2",
+    ),
+    Concept(
+        "paired difference",
+        "A variant less the baseline, taken within each replica; its interval is Student's t over the replicas, 95 %. "
+        "It is narrow where both react to the same luck alike.",
+        ("difference", "baseline"),
+        "A. M. Law, Simulation Modeling and Analysis, 5th ed., 2015, ch. 10.2",
+    ),
+    Concept(
+        "tie",
+        "Every replica of the variant came out exactly as that of the baseline: the difference is 0, without scatter.",
+    ),
+    Concept(
+        "open",
+        "The interval of a difference holds 0: it may be chance. The number beside it is how many replicas would tell, "
+        "if mean and scatter stay as they are.",
+        ("replicas would tell", "open difference"),
+    ),
+    Concept(
+        "equal risk",
+        "The caps that the controller of each variant holds are scaled by one factor, until the mean risk asked for "
+        "with --match is met, while the draw is still counted against the cap of the scenario (power.limit).",
+        ("match", "matched", "caps x"),
+    ),
+    Concept(
+        "frontier",
+        "The points of a sweep that no other point beats in all that counts: the metric of --best and those of "
+        "--subject-to.",
+        ("Pareto frontier", "best point"),
+    ),
+    Concept(
+        "point",
+        "One setting of all axes of a sweep. Its name is the hash of all that has a say in its numbers, so that a "
+        "finished one never runs twice.",
+        ("points", "axis", "sweep"),
+    ),
+    Concept(
+        "swing",
+        "How far a metric moves between a guessed default 25 % lower and 25 % higher: which guess to measure first.",
+        ("tornado", "sensitivity"),
+    ),
+    Concept(
         "phase",
         "Place of a job in its cycle of computing and writing, from 0 to 1.",
         ("place in the period",),
@@ -258,7 +310,7 @@ CONCEPTS: tuple[Concept, ...] = (
 
 EXIT_CODES: dict[int, str] = {
     0: "Done.",
-    1: "A check failed.",
+    1: "A check failed, or a run of a sweep did.",
     2: "Bad input, or a place that cannot be written: a message on stderr says what, where, and what to do.",
     130: "Interrupted, by Ctrl-C; no half-written run is left.",
     141: "The reader of the output went away, as `head` does.",
