@@ -95,7 +95,7 @@ def identity(kind: str, scenario: Scenario, replicas: int) -> dict[str, Any]:
         "kind": kind,
         "name": scenario.name,
         "question": scenario.question,
-        "answer": scenario.answer,
+        "answer": scenario.answer if kind == "comparison" and not scenario._overrides else None,
         "seed": scenario.seed,
         "replicas": replicas,
         "method": METHOD,

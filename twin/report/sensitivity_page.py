@@ -17,6 +17,7 @@ from twin.report.panels import cut, rows_axis, shortened
 from twin.report.run_summary import percent, shown
 from twin.report.scales import Scale, scale_of_difference, with_unit
 from twin.report.section import Section
+from twin.report.sensitivity_summary import swing_words
 from twin.report.side_by_side import Cell, Row, wide_table
 from twin.units import scaled
 
@@ -99,7 +100,7 @@ def _in_words(manifest: Mapping[str, Any], metric: Metric, moved: Sequence[Mappi
         yield f"no guess moves {metric.label} by more than chance, with replicas: {manifest['replicas']}"
     for number, row in enumerate(telling[:_MOST_IN_WORDS], 1):
         place = "measure first" if number == 1 else f"number {number}"
-        yield f"{place}: {cut(row['key'], 80)} swings {metric.label} by {shown(metric, row['swing'])}, {_values(row)}"
+        yield f"{place}: {cut(row['key'], 80)} swings {metric.label} by {swing_words(metric, row['swing'])}, {_values(row)}"
     if len(moved) > len(telling):
         yield f"the intervals of {len(moved) - len(telling)} of the {len(moved)} guesses hold 0 on both sides"
 
@@ -202,7 +203,7 @@ def _guesses(metric: Metric, rows: Sequence[Mapping[str, Any]]) -> str:
             "swing",
             "|mean at the high value - mean at the low one|",
             'number("swing", name)',
-            [Cell("-" if r["swing"] is None else shown(metric, r["swing"]), r["swing"]) for r in rows],
+            [Cell("-" if r["swing"] is None else swing_words(metric, r["swing"]), r["swing"]) for r in rows],
         ),
     ]
     for side, (words, _) in _SIDES.items():

@@ -35,7 +35,12 @@ def first_to_measure(manifest: Mapping[str, Any], table: pa.Table) -> str:
     if not telling:
         return "no guess that could be moved changes it by more than chance does: none needs to be measured for it"
     metric, row = METRICS[manifest["metric"]], telling[0]
-    return f"measure first: {row['key']}, which swings it by {difference_words(metric, row['swing']).lstrip('+')}"
+    return f"measure first: {row['key']}, which swings it by {swing_words(metric, row['swing'])}"
+
+
+def swing_words(metric: Metric, swing: float) -> str:
+    """A swing, which has no sign; of a share in percentage points."""
+    return difference_words(metric, swing).removeprefix("+")
 
 
 def _tells(row: Row) -> bool:
@@ -56,5 +61,5 @@ def _cells(metric: Metric, row: Row) -> Sequence[str]:
         cells.append(
             f"{difference_words(metric, difference)} {interval_words(metric, *ends, of_difference=True)}".strip()
         )
-    swing = "" if row["swing"] is None else difference_words(metric, row["swing"]).lstrip("+")
+    swing = "" if row["swing"] is None else swing_words(metric, row["swing"])
     return [*cells, swing, row["note"]]
