@@ -100,7 +100,8 @@ def _in_words(manifest: Mapping[str, Any], metric: Metric, moved: Sequence[Mappi
         yield f"no guess moves {metric.label} by more than chance, with replicas: {manifest['replicas']}"
     for number, row in enumerate(telling[:_MOST_IN_WORDS], 1):
         place = "measure first" if number == 1 else f"number {number}"
-        yield f"{place}: {cut(row['key'], 80)} swings {metric.label} by {swing_words(metric, row['swing'])}, {_values(row)}"
+        swing = swing_words(metric, row["swing"])
+        yield f"{place}: {cut(row['key'], 80)} swings {metric.label} by {swing}, {_values(row)}"
     if len(moved) > len(telling):
         yield f"the intervals of {len(moved) - len(telling)} of the {len(moved)} guesses hold 0 on both sides"
 
