@@ -41,6 +41,10 @@ _CONFIGURATION = {
     "distributed.comm.timeouts.connect": f"{_REACH_S:.0f}s",
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.target": False,
+    "distributed.worker.profile.enabled": False,  # it would sample the simulator a hundred times a second
+    "distributed.admin.system-monitor.interval": "10s",
+    # One numeric thread each; and no MALLOC_TRIM_THRESHOLD_, with which every large array would be mapped anew.
+    "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1, "MKL_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1},
     "distributed.admin.tick.limit": "1h",  # a busy client is no news
 }
 
