@@ -12,6 +12,7 @@ import re
 import secrets
 import shutil
 from contextlib import suppress
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def _remove(path: Path) -> None:
             path.unlink()
 
 
+@cache
 def _machine() -> str:
     return blake2b(os.fsencode(platform.node()), digest_size=4).hexdigest()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,7 +87,7 @@ class SweepFolder:
         return found
 
     def result(self, key: Key) -> dict[str, Any]:
-        """The metrics of a result.
+        """A result, as the row that was kept.
 
         Raises:
             RunDirectoryError: a file that is not what it was.
@@ -95,7 +95,7 @@ class SweepFolder:
         path = self._place(_RESULTS, key, _METRICS)
         try:
             with pa.OSFile(os.fsencode(path)) as file, pq.ParquetFile(file, page_checksum_verification=True) as parquet:
-                (row,) = parquet.read(use_threads=False).to_pylist(maps_as_pydicts="strict")
+                (row,) = parquet.read(use_threads=False).to_pylist()
         except (OSError, ValueError, pa.ArrowException) as error:
             reason = getattr(error, "strerror", None) or str(error).split("\n")[0]
             raise RunDirectoryError(
@@ -104,17 +104,23 @@ class SweepFolder:
             ) from None
         return dict(row)
 
-    def keep(self, key: Key, row: Mapping[str, Any], fields: Sequence[pa.Field]) -> None:
+    def keep(self, key: Key, row: Mapping[str, Any], schema: pa.Schema) -> None:
         """Keep a result: it is there, whole, when this returns."""
-        table = pa.Table.from_pylist([dict(row)], pa.schema(fields))
+        # As one struct, since each column made alone would cost as much as all.
+        batch = pa.RecordBatch.from_struct_array(pa.array([row], pa.struct(list(schema))))
         path = self._place(_RESULTS, key, _METRICS)
         with self._writing():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            remove_leftovers(path.parent)
+            try:
+                path.parent.mkdir(parents=True)
+            except FileExistsError:
+                remove_leftovers(path.parent)
             temporary = beside(path, "tmp")
             try:
-                with pa.OSFile(os.fsencode(temporary), "wb") as file:
-                    pq.write_table(table, file, write_page_checksum=True, **_SMALL)
+                with (
+                    pa.OSFile(os.fsencode(temporary), "wb") as file,
+                    pq.ParquetWriter(file, schema, write_page_checksum=True, **_SMALL) as parquet,
+                ):
+                    parquet.write_batch(batch)
                 _give(temporary, path)
             finally:
                 temporary.unlink(missing_ok=True)

@@ -19,7 +19,17 @@ from twin.io.variations import value_of
 from twin.planning.trials import MOST_REPLICAS, Source, Trial, Watch, identity, measured
 from twin.recording import FORMAT_VERSION
 from twin.scenario import Scenario, resolved
-from twin.studies.sweep import Key, Point, as_row, metric_fields, physics_hash, point_id, sweep_table, to_do
+from twin.studies.sweep import (
+    Key,
+    Point,
+    as_result,
+    metrics_of,
+    physics_hash,
+    point_id,
+    result_schema,
+    sweep_table,
+    to_do,
+)
 from twin.studies.workers import workers
 
 
@@ -94,7 +104,7 @@ def sweep(
     left = to_do(points, count, done, set(failed))
     trials = [Trial(scenario, key[1], _trace_of(folder, key) if traces else None) for scenario, key in left]
     results: dict[Key, Mapping[str, Any]] = {}
-    fields = metric_fields()
+    schema = result_schema()
     with workers(processes, scheduler) as pool:
         try:
             for number, (place, result) in enumerate(pool.map(measured, trials), 1):
@@ -104,7 +114,7 @@ def sweep(
                     folder.fail(key, failed[key])
                 else:
                     results[key] = result
-                    folder.keep(key, as_row(result), fields)
+                    folder.keep(key, as_result(result), schema)
                 if watch is not None:
                     watch(number, len(left))
         except RunDirectoryError:  # which says itself what is kept
@@ -114,7 +124,7 @@ def sweep(
                 f"{error}; {folder.kept} results of this call are kept in {folder.folder}; run the same command again"
             ) from None
     wanted = [(point.id, replica) for point in points for replica in range(count)]
-    results |= {key: folder.result(key) for key in dict.fromkeys(wanted) if key in done}
+    results |= {key: metrics_of(folder.result(key)) for key in dict.fromkeys(wanted) if key in done}
     folder.write_table(sweep_table(told, points, count, results))
     return SweepOutcome(read_sweep(folder.folder), len(left), list(_failures(told, points, count, failed)))
 

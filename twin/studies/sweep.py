@@ -80,6 +80,46 @@ def _metadata(metric: Metric) -> dict[str, str]:
     return {"unit": metric.unit, "meaning": metric.definition}
 
 
+ITEMS = "by_item"  # column of a result
+
+
+def result_schema() -> pa.Schema:
+    """Columns of one result: a number a metric, and one map for all that holds several, by ``METRIC/ITEM``.
+
+    A column each for those would cost more than all the others.
+    """
+    numbers = [field for field in metric_fields() if not pa.types.is_nested(field.type)]
+    return pa.schema([*numbers, pa.field(ITEMS, pa.map_(pa.string(), pa.float64()))])
+
+
+def as_result(metrics: Result) -> dict[str, Any]:
+    """The metrics as a row of the columns of ``result_schema``."""
+    items: list[tuple[str, float | None]] = []
+    row: dict[str, Any] = {}
+    for name, value in metrics.items():
+        if isinstance(value, Mapping):
+            items += [(f"{name}/", None), *((f"{name}/{item}", inner) for item, inner in value.items())]
+        elif isinstance(value, list):
+            items += [(f"{name}/", None), *((f"{name}/{k}", inner) for k, inner in enumerate(value, 1))]
+        else:
+            row[name] = value
+    return row | {ITEMS: items}
+
+
+def metrics_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The metrics of a row that ``as_result`` made, in the order of ``METRICS``."""
+    found: dict[str, Any] = dict.fromkeys(METRICS) | {name: value for name, value in row.items() if name != ITEMS}
+    for key, value in row[ITEMS]:
+        name, _, item = key.partition("/")
+        if not item:
+            found[name] = [] if name in LISTS else {}
+        elif name in LISTS:
+            found[name].append(value)
+        else:
+            found[name][item] = value
+    return found
+
+
 def as_row(metrics: Result) -> dict[str, Any]:
     """The metrics as a row of the columns of ``metric_fields``."""
     return {name: list(value.items()) if isinstance(value, Mapping) else value for name, value in metrics.items()}
