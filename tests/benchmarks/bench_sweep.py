@@ -56,11 +56,12 @@ def main() -> int:
     """Print the table; 1 if a mark is missed."""
     rounds = [(start_s(1), start_s(2), sweep_s(1), sweep_s(2), bare_s()) for _ in range(3)]
     start_1_s, start_2_s, one_s, two_s, alone_s = (median(values) for values in zip(*rounds, strict=True))
-    speed_up = one_s / two_s
+    speed_up = (one_s - start_1_s) / (two_s - start_2_s)
     overhead_s = (one_s - start_1_s - alone_s) / POINTS
     print(f"{POINTS} points of {1000 * alone_s / POINTS:.1f} ms; start of workers {start_1_s:.2f} s, {start_2_s:.2f} s")
     print(f"one worker      {one_s:6.2f} s")
-    print(f"two workers     {two_s:6.2f} s  {speed_up:.2f} x, mark {SPEED_UP}  {_verdict(speed_up >= SPEED_UP)}")
+    print(f"two workers     {two_s:6.2f} s, {one_s / two_s:.2f} x with their start")
+    print(f"once started    {speed_up:6.2f} x, mark {SPEED_UP}  {_verdict(speed_up >= SPEED_UP)}")
     verdict = _verdict(overhead_s < OVERHEAD_S)
     print(f"beside the run  {1000 * overhead_s:6.2f} ms a point, mark {1000 * OVERHEAD_S:.0f}  {verdict}")
     return 0 if speed_up >= SPEED_UP and overhead_s < OVERHEAD_S else 1
