@@ -159,6 +159,13 @@ def test_a_sample_fills_the_ranges_and_is_the_same_again(tmp_path):
     assert sweep(tmp_path, grid=grid, sample="sobol:8", replicas=1).ran == 0
 
 
+def test_a_point_that_a_sample_draws_twice_counts_once(tmp_path):
+    grid = ["jobs.llm.checkpoint.mode=blocking,async"]
+    outcome = sweep(tmp_path, grid=grid, sample="sobol:8", replicas=1)
+
+    assert outcome.sweep.table.num_rows == 2
+
+
 def test_a_controller_may_be_called_by_its_policy(tmp_path):
     outcome = sweep(tmp_path, grid=["power.controller=anonymous,{policy: delayed, delay: 9 s}"], replicas=1)
 

@@ -157,7 +157,8 @@ def _points(
     Raises:
         ScenarioError: faults of a value that is at fault wherever it stands.
     """
-    names = [_in_words(axes, values) for values in settings]
+    asked_for = {_in_words(axes, values): values for values in settings}  # a sample may draw one twice
+    names, settings = list(asked_for), list(asked_for.values())
     changes = {
         name: {axis.key: value_of(axis.key, value) for axis, value in zip(axes, values, strict=True)}
         for name, values in zip(names, settings, strict=True)
