@@ -114,7 +114,9 @@ FAULTS = {
     "no number of values": ("power.cap=1MW..2MW:0", "at least one value"),
     "too many values": ("power.cap=1MW..2MW:999999999", "more than 100,000"),
     "logarithms of nothing": ("power.cap=0MW..2MW:5:log", "ends above 0"),
-    "an end beyond all numbers": ("power.cap=1e400W..2MW:3", "too large for a number"),
+    "an end beyond all numbers": ("power.cap=1e400W..2MW:3", "no number can be"),
+    "an end of a billion digits": ("power.cap=1e999999999W..2MW:3", "no number can be"),
+    "an end that is all but nothing": ("power.cap=1e-999999999W..2MW:3", "no number can be"),
     "a value twice": ("seed=1,2,1", "has a value twice"),
     "brackets that do not close": ("seed=[1,2", "cannot be read"),
 }

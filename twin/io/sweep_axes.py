@@ -25,7 +25,7 @@ MOST_POINTS = 100_000
 _QUANTITY = rf"({NUMBER})\s*((?:%|[A-Za-z][A-Za-z/]*)?)"
 _RANGE = re.compile(rf"\s*{_QUANTITY}\s*\.\.\s*{_QUANTITY}\s*(?::\s*([0-9]{{1,9}})\s*(?::\s*(log))?\s*)?")
 _SAMPLE = re.compile(r"(sobol|latin):([0-9]{1,9})")
-_LARGEST = Fraction(10) ** 300
+_MOST_DIGITS = 280  # before or behind the point, with room for any unit
 _EXAMPLE = "write it as in power.cap=10MW..16MW:7 or jobs.llm.checkpoint.mode=blocking,async"
 
 
@@ -191,11 +191,12 @@ def _span(text: str, match: re.Match[str]) -> Range:
             raise TwinError(f"--grid {shown(text)}: has the unknown unit {unit!r}; {_EXAMPLE}")
     if homes[0] is not homes[1]:
         raise TwinError(f"--grid {shown(text)}: its ends have units of different kinds; give both the same unit")
-    ends = [Fraction(Decimal(match[place])) for place in (1, 3)]
+    written = [Decimal(match[place]) for place in (1, 3)]
+    if any(end and abs(end.adjusted()) > _MOST_DIGITS for end in written):  # a fraction of it would fill the memory
+        raise TwinError(f"--grid {shown(text)}: has an end that no number can be; {_EXAMPLE}")
+    ends = [Fraction(end) for end in written]
     if homes[0] is not None:
         ends = [end * Fraction(Decimal(homes[0].units[unit])) for end, unit in zip(ends, units, strict=True)]
-    if any(abs(end) > _LARGEST for end in ends):
-        raise TwinError(f"--grid {shown(text)}: has an end too large for a number; {_EXAMPLE}")
     return Range(ends[0], ends[1], homes[0].si if homes[0] is not None else "")
 
 
