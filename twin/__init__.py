@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from twin.api import Recording, estimate, load, measure, open_run, run, simulate
     from twin.errors import LaunchLogError, RunDirectoryError, ScenarioError, StalledError, TwinError
+    from twin.planning import compare, sensitivity, sweep
     from twin.scenario import Scenario
 
 __all__ = [
@@ -18,13 +19,18 @@ __all__ = [
     "ScenarioError",
     "StalledError",
     "TwinError",
+    "compare",
     "estimate",
     "load",
     "measure",
     "open_run",
     "run",
+    "sensitivity",
     "simulate",
+    "sweep",
 ]
+
+_STUDIES = ("compare", "sensitivity", "sweep")
 
 
 def __getattr__(name: str) -> Any:
@@ -32,6 +38,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = "twin.errors" if name.endswith("Error") else "twin.scenario" if name == "Scenario" else "twin.api"
+    home = "twin.planning" if name in _STUDIES else home
     value = getattr(import_module(home), name)
     globals()[name] = value
     return value

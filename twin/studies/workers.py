@@ -231,18 +231,24 @@ def _own_cluster(count: int) -> Iterator[_Cluster]:
     from distributed import Client, LocalCluster
 
     with _silence(), dask.config.set(_CONFIGURATION), ExitStack() as stack:
-        with _children_deaf_to_interrupts():
-            cluster = stack.enter_context(
-                LocalCluster(
-                    n_workers=count,
-                    threads_per_worker=1,
-                    processes=True,
-                    host="127.0.0.1",
-                    dashboard_address="127.0.0.1:0",  # any free port, and for nobody else
-                    memory_limit=0,
-                    silence_logs=logging.CRITICAL,
+        try:
+            with _children_deaf_to_interrupts():
+                cluster = stack.enter_context(
+                    LocalCluster(
+                        n_workers=count,
+                        threads_per_worker=1,
+                        processes=True,
+                        host="127.0.0.1",
+                        dashboard_address="127.0.0.1:0",  # any free port, and for nobody else
+                        memory_limit=0,
+                        silence_logs=logging.CRITICAL,
+                    )
                 )
-            )
+        except (RuntimeError, OSError) as error:
+            raise TwinError(
+                f"worker processes: cannot be started: {error}; do without them with --workers 0 (processes=0); a "
+                'script that asks for them has to be a file, and to begin its work under `if __name__ == "__main__":`'
+            ) from None
         yield _Cluster(stack.enter_context(Client(cluster)), "worker processes")
 
 

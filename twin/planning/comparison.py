@@ -101,7 +101,8 @@ def compare(
         only: add no realistic variant of a baseline whose control is idealised.
         match: tune the caps of each variant to this risk first.
         metrics: names of the metrics to put first; default those of ``HEADLINE``.
-        processes: worker processes; default one a core, and none for a small study.
+        processes: worker processes; default one a core, and none for a small study. A script has to begin its work
+            under ``if __name__ == "__main__":``, since each of them imports it.
         traces: keep the tables of replica 0 of each variant.
         force: replace a study that is there.
         watch: told the runs done and those there will be.
