@@ -18,6 +18,7 @@ import twin
 from tests.planning_cases import scenario
 from twin import planning
 from twin.io.sweep_directory import read_sweep
+from twin.studies.sweep import plain_rows
 
 GRID = ["power.cap=180kW..240kW:3", "jobs.llm.checkpoint.mode=blocking,async"]
 
@@ -45,7 +46,7 @@ def test_there_is_one_row_per_point_and_replica_in_the_order_of_the_grid(tmp_pat
 
 
 def test_a_row_holds_the_summary_numbers_of_that_run_to_the_last_bit(tmp_path):
-    row = sweep(tmp_path).sweep.table.to_pylist(maps_as_pydicts="strict")[3]
+    row = plain_rows(sweep(tmp_path).sweep.table)[3]
     run = twin.load(scenario(), ["power.cap=180 kW", "jobs.llm.checkpoint.mode=async"])
     metrics = twin.measure(run, 1)
 

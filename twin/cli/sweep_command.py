@@ -175,6 +175,7 @@ def _words(each: Standing, feasible: list[Standing]) -> list[str]:
 def _document(outcome: SweepOutcome, goal: Goal | None, constraints: list[Constraint]) -> dict[str, Any]:
     """The sweep as one JSON document."""
     from twin.studies.frontier import standings
+    from twin.studies.sweep import plain_rows
 
     manifest = outcome.sweep.manifest
     keys = [axis["key"] for axis in manifest["axes"]]
@@ -183,7 +184,7 @@ def _document(outcome: SweepOutcome, goal: Goal | None, constraints: list[Constr
         "failures": [
             {"values": dict(values), "replica": replica, "error": error} for values, replica, error in outcome.failures
         ],
-        "results": outcome.sweep.table.to_pylist(maps_as_pydicts="strict"),
+        "results": plain_rows(outcome.sweep.table),
     }
     if goal is not None:
         document["best"] = [

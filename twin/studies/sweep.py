@@ -151,6 +151,15 @@ def sweep_table(
     return pa.Table.from_arrays([*columns, *metrics.columns], schema=pa.schema([*fields, *metric_fields()]))
 
 
+def plain_rows(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows of the table of a sweep as mappings, the maps in them too."""
+    maps = [field.name for field in table.schema if pa.types.is_map(field.type)]
+    rows: list[dict[str, Any]] = table.to_pylist()
+    for row in rows:
+        row |= {name: None if row[name] is None else dict(row[name]) for name in maps}
+    return rows
+
+
 def in_words(value: Any) -> str:
     """The value of an axis of words: as it is, or as JSON."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
