@@ -30,7 +30,7 @@ from twin.studies.sweep import (
     sweep_table,
     to_do,
 )
-from twin.studies.workers import workers
+from twin.studies.workers import Workers, workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,50 +83,61 @@ def sweep(
     count = api.whole(replicas, "replicas", 1, MOST_REPLICAS)
     asked = _Asked(source, tuple(overrides), variant)
     base = asked.family({}).base
-    axes = [asked.typed(axis) if sample is not None else axis for axis in sweep_axes.axes(grid)]
-    if not axes:
-        raise TwinError("--grid: is missing; name a key and its values, as in --grid power.cap=10MW..16MW:7")
-    settings = sweep_axes.grid(axes) if sample is None else sweep_axes.sample(sample, axes, base.seed)
-    points, units = _points(asked, axes, settings, is_sample=sample is not None)
+    points, axes = _points(asked, grid, sample, base.seed)
     folder = SweepFolder(Path(out), physics_hash(base, _log_hash(base)))
     folder.open()
-    told = [{"key": axis.key, "unit": unit, "asked": axis.text} for axis, unit in zip(axes, units, strict=True)]
-    manifest = identity("sweep", base, count) | {
-        "variant": variant,
-        "sample": sample,
-        "axes": told,
-        "scenario": resolved(base),
-        "points": [{"id": point.id, "values": list(point.values), "fault": point.fault} for point in points],
-    }
-    folder.write_manifest(manifest)
+    folder.write_manifest(
+        identity("sweep", base, count)
+        | {
+            "variant": variant,
+            "sample": sample,
+            "axes": axes,
+            "scenario": resolved(base),
+            "points": [{"id": point.id, "values": list(point.values), "fault": point.fault} for point in points],
+        }
+    )
     failed = {} if retry_failed else folder.failures()
-    done = folder.results()
-    left = to_do(points, count, done, set(failed))
+    there = folder.results()
+    left = to_do(points, count, there, set(failed))
+    with workers(processes, scheduler) as pool:
+        results = _run(left, folder, pool, failed, watch, traces=traces)
+    wanted = dict.fromkeys((point.id, replica) for point in points for replica in range(count))
+    results |= {key: metrics_of(folder.result(key)) for key in wanted if key in there}
+    folder.write_table(sweep_table(axes, points, count, results))
+    return SweepOutcome(read_sweep(folder.folder), len(left), list(_failures(axes, points, count, failed)))
+
+
+def _run(
+    left: Sequence[tuple[Scenario, Key]],
+    folder: SweepFolder,
+    pool: Workers,
+    failed: dict[Key, str],
+    watch: Watch | None,
+    *,
+    traces: bool,
+) -> dict[Key, Mapping[str, Any]]:
+    """Run what is left and keep each result, and each error in ``failed`` too; the results."""
     trials = [Trial(scenario, key[1], _trace_of(folder, key) if traces else None) for scenario, key in left]
     results: dict[Key, Mapping[str, Any]] = {}
     schema = result_schema()
-    with workers(processes, scheduler) as pool:
-        try:
-            for number, (place, result) in enumerate(pool.map(measured, trials), 1):
-                key = left[place][1]
-                if isinstance(result, Exception):
-                    failed[key] = str(result) or type(result).__name__
-                    folder.fail(key, failed[key])
-                else:
-                    results[key] = result
-                    folder.keep(key, as_result(result), schema)
-                if watch is not None:
-                    watch(number, len(left))
-        except RunDirectoryError:  # which says itself what is kept
-            raise
-        except TwinError as error:
-            raise TwinError(
-                f"{error}; {folder.kept} results of this call are kept in {folder.folder}; run the same command again"
-            ) from None
-    wanted = [(point.id, replica) for point in points for replica in range(count)]
-    results |= {key: metrics_of(folder.result(key)) for key in dict.fromkeys(wanted) if key in done}
-    folder.write_table(sweep_table(told, points, count, results))
-    return SweepOutcome(read_sweep(folder.folder), len(left), list(_failures(told, points, count, failed)))
+    try:
+        for number, (place, result) in enumerate(pool.map(measured, trials), 1):
+            key = left[place][1]
+            if isinstance(result, Exception):
+                failed[key] = str(result) or type(result).__name__
+                folder.fail(key, failed[key])
+            else:
+                results[key] = result
+                folder.keep(key, as_result(result), schema)
+            if watch is not None:
+                watch(number, len(left))
+    except RunDirectoryError:  # which says itself what is kept
+        raise
+    except TwinError as error:
+        raise TwinError(
+            f"{error}; {folder.kept} results of this call are kept in {folder.folder}; run the same command again"
+        ) from None
+    return results
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,40 +161,49 @@ class _Asked:
 
 
 def _points(
-    asked: _Asked, axes: Sequence[Axis], settings: Sequence[tuple[Any, ...]], *, is_sample: bool
-) -> tuple[list[Point], list[str]]:
-    """The points in their order, and the unit of each axis.
+    asked: _Asked, grid: Sequence[str], sample: str | None, seed: int
+) -> tuple[list[Point], list[dict[str, str]]]:
+    """The points in their order, and the axes: key, unit, and the text that asked for it.
 
     Raises:
         ScenarioError: faults of a value that is at fault wherever it stands.
+        TwinError: no axes, or texts that are none.
     """
-    asked_for = {_in_words(axes, values): values for values in settings}  # a sample may draw one twice
-    names, settings = list(asked_for), list(asked_for.values())
+    axes = sweep_axes.axes(grid)
+    if not axes:
+        raise TwinError("--grid: is missing; name a key and its values, as in --grid power.cap=10MW..16MW:7")
+    if sample is None:
+        drawn = sweep_axes.grid(axes)
+    else:
+        axes = [asked.typed(axis) for axis in axes]
+        drawn = sweep_axes.sample(sample, axes, seed)
+    settings = {_in_words(axes, values): values for values in drawn}  # a sample may draw one twice
     changes = {
         name: {axis.key: value_of(axis.key, value) for axis, value in zip(axes, values, strict=True)}
-        for name, values in zip(names, settings, strict=True)
+        for name, values in settings.items()
     }
     family = asked.family(changes)
-    _refuse_bad_values(family, axes, dict(zip(names, settings, strict=True)), is_sample=is_sample)
-    logs: dict[Any, str] = {}
-    points = []
-    for name, values in zip(names, settings, strict=True):
+    _refuse_bad_values(family, axes, settings, is_sample=sample is not None)
+    units = [setting["unit"] for setting in next(iter(family.settings.values()))]
+    if len(units) < len(axes):
+        raise TwinError("--grid: two of the axes set one key; write all its values in one --grid")
+    told = [{"key": axis.key, "unit": unit, "asked": axis.text} for axis, unit in zip(axes, units, strict=True)]
+    return list(_of_family(family, settings)), told
+
+
+def _of_family(family: Family, settings: Mapping[str, tuple[Any, ...]]) -> Iterator[Point]:
+    """A point for each member of the family, and for each combination that was refused."""
+    logs: dict[str | None, str] = {}
+    for name, values in settings.items():
         if (scenario := family.members.get(name)) is None:
-            faults = "; ".join(str(fault) for fault in family.refused[name].faults)
-            points.append(Point("", values, None, faults))
+            yield Point("", values, None, "; ".join(str(fault) for fault in family.refused[name].faults))
             continue
-        if len(family.settings[name]) < len(axes):
-            raise TwinError("--grid: two of the axes set one key; write all its values in one --grid")
         log_file = None if scenario.replay is None else scenario.replay.file
         if log_file not in logs:
             logs[log_file] = _log_hash(scenario)
         scenario._folder = scenario._folder.resolve()  # a worker elsewhere looks for the launch log there
         own = tuple(setting["value"] for setting in family.settings[name])
-        points.append(
-            Point(point_id(scenario, version("racktwin"), str(FORMAT_VERSION), logs[log_file]), own, scenario)
-        )
-    first = next(iter(family.settings.values()))
-    return points, [setting["unit"] for setting in first]
+        yield Point(point_id(scenario, version("racktwin"), str(FORMAT_VERSION), logs[log_file]), own, scenario)
 
 
 def _refuse_bad_values(
